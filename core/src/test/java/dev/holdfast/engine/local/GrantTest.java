@@ -38,6 +38,7 @@ class GrantTest {
     void thereIsNoneBeforeTheFirstBlock() {
         assertThat(grant.nextToken()).isZero();
         assertThat(grant.tokensLeft()).isZero();
+        assertThat(grant.tokenCursor()).isZero();
     }
 
     @Test
@@ -45,7 +46,9 @@ class GrantTest {
         grant.adopt(new TokenBlock(10, 12));
         assertThat(grant.tokensLeft()).isEqualTo(3);
         assertThat(grant.blockEnd()).isEqualTo(12);
+        assertThat(grant.tokenCursor()).isEqualTo(9);
         assertThat(tokens(4)).containsExactly(10L, 11L, 12L, 0L);
+        assertThat(grant.tokenCursor()).isEqualTo(12);
     }
 
     @Test

@@ -2,48 +2,24 @@ package dev.holdfast.engine.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.OnDeadlock;
-import dev.holdfast.engine.SimulatedClient;
-import dev.holdfast.engine.client.SafetyRules;
-import dev.holdfast.engine.execution.Audience;
-import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
-import dev.holdfast.engine.session.PassCoverage;
-import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Command.Waiting;
-import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
-import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.ResourceSpec;
-import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.verification.world.FaultyLink;
-import dev.holdfast.verification.world.World;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
-/** What the grants of one resource decide, without the resource: whom they serve, and what they ask the store. */
+/** What the grants of one resource decide, without the resource: whom they serve, and when they end. */
 @DisplayName("The grants of a resource")
-class GrantsInUseTest {
-
-    private static final ResourceName NAME = new ResourceName("ledger");
-    private static final ResourceSpec READ_WRITE = new ResourceSpec(Kind.READ_WRITE, Integer.MAX_VALUE, Order.FAIR);
-    private static final ResourceSpec SEATS = new ResourceSpec(Kind.SEMAPHORE, 10, Order.FAIR);
-    private static final Duration BUDGET = Duration.ofMillis(10);
-    private static final Duration SLICE = Duration.ofNanos(200_000);
-    private static final Duration SHARED_SLICE = Duration.ofMillis(1);
+class GrantsInUseTest extends GrantsFixture {
 
     private static final CommandSender.Answer IGNORED = new CommandSender.Answer() {
         @Override
@@ -52,95 +28,6 @@ class GrantsInUseTest {
         @Override
         public void failure(StoreException failure, long sentAt) {}
     };
-
-    @AutoClose
-    private final World world = World.still();
-
-    private final FaultyLink link = world.link();
-    private final RequestQueue queue = new RequestQueue();
-    private final Thread alice = new Thread("alice");
-    private final Thread bob = new Thread("bob");
-    private Grants grants = of(ResourceSpec.MUTEX, BUDGET);
-    private long claims = 1_000;
-
-    /** The grants of a resource of one kind, in a client with this budget for hand-overs. */
-    private Grants of(ResourceSpec spec, Duration budget) {
-        LocalResources resources = SimulatedClient.start(
-                        link,
-                        world.time(),
-                        Duration.ofSeconds(30),
-                        budget,
-                        "here",
-                        OnDeadlock.REPORT,
-                        request -> null,
-                        new SafetyRules())
-                .toCompletableFuture()
-                .join()
-                .resources();
-        return new Grants(new LocalSynchronizer(
-                resources.partition(NAME), new Resource.Registry<>(new Resource.Guards()), NAME, spec));
-    }
-
-    private Grant grant(int tokens, @Nullable Request only, @Nullable PassCoverage coverage) {
-        long now = grants.resource().now();
-        Session session = new Session(
-                new SessionId("s"),
-                Duration.ofSeconds(30).toNanos(),
-                now,
-                now + Duration.ofSeconds(20).toNanos(),
-                0);
-        Claim.Terms terms =
-                new Claim.Terms(Lease.SESSION, grants.resource().spec.capacity(), Waiting.QUEUE, coverage, false);
-        LocalSynchronizer resource = (LocalSynchronizer) grants.resource();
-        Claim claim = new Claim(resource, ++claims, session, terms, now);
-        claim.hold();
-        Grant grant = new Grant(claim, resource, only);
-        claim.attach(grant);
-        if (tokens > 0) {
-            grant.adopt(new TokenBlock(1, tokens));
-        }
-        grants.add(grant);
-        return grant;
-    }
-
-    private Grant grant(int tokens) {
-        return grant(tokens, null, null);
-    }
-
-    private Request request(Mode mode, @Nullable Thread thread, AcquireTerms terms) {
-        return new Request(grants.resource().context(), mode, NAME, thread, null, terms, Audience.USER, null);
-    }
-
-    private Request request(@Nullable Thread thread) {
-        return request(
-                Mode.owned(grants.resource().spec, grants.resource().spec.capacity()), thread, AcquireTerms.FOREVER);
-    }
-
-    private Request reader(Thread thread) {
-        return request(Mode.owned(READ_WRITE, 1), thread, AcquireTerms.FOREVER);
-    }
-
-    private LocalHold enter(Grant grant, Request request) {
-        LocalHold hold = new LocalHold((LocalSynchronizer) grants.resource(), grant, request, grant.tokenFor(request));
-        grants.enter(grant, hold, request);
-        return hold;
-    }
-
-    private void serve(Grant grant, Request request) {
-        leave(grant, enter(grant, request));
-    }
-
-    private void leave(Grant grant, LocalHold hold) {
-        DeferredActions deferred = new DeferredActions();
-        grants.leave(grant, hold, deferred);
-        deferred.send();
-    }
-
-    private long now() {
-        return grants.resource().now();
-    }
-
-    // ---- Whom they serve
 
     @Test
     @DisplayName("serve the first request, and behind others only one of the thread whose slice it is, if it waits")
@@ -186,6 +73,7 @@ class GrantsInUseTest {
         Request only = request(alice);
         Grant bound = grant(100, only, null);
         assertThat(bound.isBound()).isTrue();
+        assertThat(bound.only()).isSameAs(only);
         assertThat(bound.mayServeOthers()).isFalse();
         assertThat(grants.hasIdleFor(only)).isTrue();
         assertThat(grants.hasIdleFor(request(bob))).isFalse();
@@ -211,6 +99,7 @@ class GrantsInUseTest {
         Grant third = grant(1);
         assertThat(grants.isEmpty()).isFalse();
         assertThat(grants.all()).containsExactly(third, second, first);
+        assertThat(grants.first()).isSameAs(third);
         assertThat(grants.find(second.ref())).isSameAs(second);
         assertThat(grants.remove(second)).isTrue();
         assertThat(grants.has(second)).isFalse();
@@ -339,362 +228,29 @@ class GrantsInUseTest {
         assertThat(second.cohortFrom(now()).hasBegun()).isTrue();
     }
 
-    // ---- Slices
+    @Test
+    @DisplayName("are to be asked about after a doubt if they are in use with their own leases")
+    void fixedLeases() {
+        grants = of(SEATS, BUDGET);
+        Lease own = Lease.bounded(Duration.ofMinutes(1));
+        Request request = request(Mode.unowned(SEATS, 10), null, AcquireTerms.attempt(own));
+        Grant used = grant(own, 1, request, null);
+        grant(own, 1, request, null);
+        enter(used, request);
+        enter(grant(1), request(null));
 
-    @Nested
-    @DisplayName("hand over")
-    class Slices {
-
-        @Test
-        @DisplayName("with the next release once all are in use and no slice is left")
-        void nextRelease() {
-            assertThat(grants.isNextReleaseHandedOver(now())).isFalse();
-            Grant grant = grant(100);
-            serve(grant, request(alice));
-            assertThat(grants.isNextReleaseHandedOver(now())).isFalse();
-            enter(grant, request(bob));
-            long end = now() + SLICE.toNanos();
-
-            assertThat(grants.isNextReleaseHandedOver(end - 1)).isFalse();
-            assertThat(grants.isNextReleaseHandedOver(end)).isTrue();
-        }
-
-        @Test
-        @DisplayName("with the last of several slices, and know whose a slice is")
-        void severalSlices() {
-            grants = of(SEATS, BUDGET);
-            Grant one = grant(100);
-            Grant other = grant(100);
-            serve(one, request(alice));
-            serve(one, request(alice));
-            serve(other, request(bob));
-            world.advance(SLICE.dividedBy(2));
-            enter(other, request(bob));
-            assertThat(other.isSliceOfOthers(alice)).isTrue();
-            assertThat(other.isSliceOfOthers(bob)).isFalse();
-            long end = now() + SLICE.toNanos();
-            enter(one, request(alice));
-            assertThat(grants.isNextReleaseHandedOver(end - 1)).isFalse();
-            assertThat(grants.isNextReleaseHandedOver(end)).isTrue();
-            world.advance(SLICE);
-            assertThat(other.isSliceOfOthers(alice)).isFalse();
-        }
-
-        @Test
-        @DisplayName("after a slice that is no longer than the budget")
-        void shortBudget() {
-            grants = of(ResourceSpec.MUTEX, SLICE.dividedBy(2));
-            Grant grant = grant(100);
-            serve(grant, request(alice));
-            enter(grant, request(bob));
-
-            assertThat(grants.isNextReleaseHandedOver(now() + SLICE.toNanos() / 2 - 1))
-                    .isFalse();
-            assertThat(grants.isNextReleaseHandedOver(now() + SLICE.toNanos() / 2))
-                    .isTrue();
-        }
-
-        @Test
-        @DisplayName("an idle grant to the head of the queue after its slice, or unused between two checks")
-        void idle() {
-            assertThat(grants.checkIdle(now())).isFalse();
-            Grant grant = grant(100);
-            serve(grant, request(alice));
-            serve(grant, request(bob));
-            grant.beginWatch();
-            assertThat(grants.checkIdle(now())).isFalse();
-            serve(grant, request(bob));
-            assertThat(grants.checkIdle(now())).isFalse();
-            assertThat(grants.checkIdle(now())).isTrue();
-            grant.beginWatch();
-            assertThat(grants.checkIdle(now())).isFalse();
-
-            serve(grant, request(alice));
-            assertThat(grants.checkIdle(now())).isFalse();
-            serve(grant, request(alice));
-            assertThat(grants.checkIdle(now() + SLICE.toNanos())).isTrue();
-            enter(grant, request(alice));
-            assertThat(grants.checkIdle(now() + SLICE.toNanos())).isFalse();
-        }
-
-        @Test
-        @DisplayName("to readers for a millisecond from the first of them, or from the moment at which a writer waits")
-        void readers() {
-            grants = of(READ_WRITE, BUDGET);
-            Grant grant = grant(100);
-            grants.beginSharedSlice();
-            assertThat(grant.hasSlice()).isFalse();
-            LocalHold first = enter(grant, reader(alice));
-            long begin = now();
-            world.advance(Duration.ofNanos(500_000));
-            enter(grant, reader(bob));
-            assertThat(grants.isNextReleaseHandedOver(begin + SHARED_SLICE.toNanos() - 1))
-                    .isFalse();
-            assertThat(grants.isNextReleaseHandedOver(begin + SHARED_SLICE.toNanos()))
-                    .isTrue();
-            assertThat(grants.sharedHoldOf(alice)).isSameAs(first);
-            assertThat(grants.exclusiveHold()).isNull();
-
-            grants.beginSharedSlice();
-            assertThat(grants.isNextReleaseHandedOver(now() + SHARED_SLICE.toNanos() - 1))
-                    .isFalse();
-            assertThat(grants.isNextReleaseHandedOver(now() + SHARED_SLICE.toNanos()))
-                    .isTrue();
-        }
-
-        @Test
-        @DisplayName("to readers after a writer has become one")
-        void downgraded() {
-            grants = of(READ_WRITE, BUDGET);
-            Grant grant = grant(100);
-            LocalHold writer = enter(grant, request(alice));
-            assertThat(grants.exclusiveHold()).isSameAs(writer);
-            assertThat(grants.servingAtOnce(reader(bob), true)).isNull();
-
-            grants.share(grant, writer);
-
-            assertThat(grants.exclusiveHold()).isNull();
-            assertThat(grants.sharedHoldOf(alice)).isSameAs(writer);
-            assertThat(grants.servingAtOnce(reader(bob), false)).isSameAs(grant);
-            world.advance(SHARED_SLICE);
-            assertThat(grants.servingAtOnce(reader(bob), false)).isNull();
-            assertThat(grants.servingAtOnce(reader(bob), true)).isSameAs(grant);
-        }
+        List<Claim> found = new ArrayList<>();
+        grants.addFixedLeases(found);
+        assertThat(found).containsExactly(used.claim);
     }
 
-    // ---- What they ask the store
-
-    @Nested
-    @DisplayName("ask")
-    class Asking {
-
-        private void prepare(Grant grant, Request served) {
-            DeferredActions deferred = new DeferredActions();
-            grants.prepareHandOver(grant, served, queue, deferred);
-            deferred.send();
-        }
-
-        private int advances() {
-            return link.sent(Command.Advance.class).size();
-        }
-
-        private int polls() {
-            return link.sent(Command.Poll.class).size();
-        }
-
-        @Test
-        @DisplayName("for as many tokens as the cohorts before used, at least one and, once handed over, a block")
-        void tokens() {
-            assertThat(grants.tokensToAsk(queue)).isEqualTo(1);
-            queue.append(request(alice));
-            assertThat(grants.tokensToAsk(queue)).isEqualTo(1);
-            queue.append(request(bob));
-            assertThat(grants.tokensToAsk(queue)).isEqualTo(32);
-
-            Grant grant = grant(200);
-            grant.begin(new CohortState(false));
-            RequestQueue none = new RequestQueue();
-            serve(grant, request(alice));
-            assertThat(grants.tokensToAsk(none)).isEqualTo(1);
-            serve(grant, request(alice));
-            assertThat(grants.tokensToAsk(none)).isEqualTo(32);
-            for (int i = 2; i < 100; i++) {
-                serve(grant, request(alice));
-            }
-            assertThat(grants.tokensToAsk(none)).isEqualTo(200);
-            assertThat(grants.end(grant)).isTrue();
-
-            assertThat(grants.tokensToAsk(none)).isEqualTo(1);
-            assertThat(grants.tokensToAsk(queue)).isEqualTo(200);
-            Grant brief = grant(1);
-            brief.begin(new CohortState(false));
-            assertThat(grants.end(brief)).isTrue();
-            assertThat(grants.tokensToAsk(queue)).isEqualTo(150);
-        }
-
-        @Test
-        @DisplayName("with strict order for enough tokens for all that wait")
-        void strictTokens() {
-            grants = of(ResourceSpec.MUTEX, Duration.ZERO);
-            for (int i = 0; i < 100; i++) {
-                queue.append(request(alice));
-            }
-            assertThat(grants.tokensToAsk(queue)).isEqualTo(102);
-        }
-
-        @Test
-        @DisplayName("for tokens when no more are left than were used, one request at a time")
-        void advance() {
-            link.loseNext(Command.Advance.class);
-            Grant grant = grant(6);
-            grant.begin(new CohortState(false));
-            serve(grant, request(alice));
-            serve(grant, request(alice));
-            prepare(grant, request(alice));
-            assertThat(advances()).isZero();
-            serve(grant, request(alice));
-            prepare(grant, request(alice));
-            assertThat(link.sent(Command.Advance.class)).singleElement().satisfies(sent -> {
-                assertThat(sent.blockEnd()).isEqualTo(6);
-                assertThat(sent.tokens()).isEqualTo(32);
-            });
-            prepare(grant, request(alice));
-            assertThat(advances()).isEqualTo(1);
-
-            grant.replenish(new Reply.Advanced(new TokenBlock(7, 38), false));
-            assertThat(grant.blockEnd()).isEqualTo(38);
-            assertThat(grant.cohort().isAdvancing()).isFalse();
-            grants.advance(grant, queue, new DeferredActions());
-            assertThat(grant.cohort().isAdvancing()).isTrue();
-        }
-
-        @Test
-        @DisplayName("for tokens on a timer if the thread that got the hold would have to do it")
-        void advanceByTimer() {
-            link.loseNext(Command.Advance.class);
-            Grant grant = grant(1);
-            Request mine = request(Thread.currentThread());
-            serve(grant, mine);
-            prepare(grant, mine);
-            assertThat(advances()).isZero();
-            world.advance(Duration.ofNanos(1));
-            assertThat(advances()).isEqualTo(1);
-        }
-
-        @Test
-        @DisplayName("for no tokens if the grant serves one request, or its readers need none")
-        void noAdvance() {
-            Request only = request(alice);
-            Grant bound = grant(1, only, null);
-            serve(bound, only);
-            prepare(bound, only);
-            assertThat(advances()).isZero();
-
-            grants = of(READ_WRITE, BUDGET);
-            Grant shared = grant(1);
-            serve(shared, reader(alice));
-            prepare(shared, reader(alice));
-            assertThat(advances()).isZero();
-            queue.append(request(bob));
-            link.loseNext(Command.Advance.class);
-            prepare(shared, reader(alice));
-            assertThat(advances()).isEqualTo(1);
-        }
-
-        @Test
-        @DisplayName("for scarce tokens a millisecond after the last time")
-        void scarce() {
-            link.loseNext(Command.Advance.class);
-            link.loseNext(Command.Advance.class);
-            Grant grant = grant(2);
-            serve(grant, request(alice));
-            serve(grant, request(alice));
-            prepare(grant, request(alice));
-            grant.replenish(new Reply.Advanced(new TokenBlock(3, 3), false));
-            serve(grant, request(alice));
-            prepare(grant, request(alice));
-            assertThat(advances()).isEqualTo(1);
-            world.advance(Duration.ofNanos(999_999));
-            assertThat(advances()).isEqualTo(1);
-            world.advance(Duration.ofNanos(1));
-            assertThat(advances()).isEqualTo(2);
-
-            link.loseNext(Command.Advance.class);
-            grant.replenish(new Reply.Advanced(new TokenBlock(4, 4), false));
-            serve(grant, request(alice));
-            prepare(grant, request(alice));
-            assertThat(advances()).isEqualTo(2);
-            world.advance(Duration.ofMillis(1));
-            assertThat(advances()).isEqualTo(3);
-        }
-
-        @Test
-        @DisplayName("whether others wait when the budget is spent, once until there is an answer")
-        void budget() {
-            link.loseNext(Command.Poll.class);
-            link.loseNext(Command.Poll.class);
-            Grant grant = grant(100);
-            serve(grant, request(alice));
-            prepare(grant, request(alice));
-            assertThat(polls()).isZero();
-            world.advance(BUDGET);
-            prepare(grant, request(alice));
-            prepare(grant, request(alice));
-            assertThat(polls()).isEqualTo(1);
-
-            grant.confirm(new Reply.Granted(new TokenBlock(201, 210), Optional.empty(), false), now());
-            assertThat(grant.blockEnd()).isEqualTo(210);
-            prepare(grant, request(alice));
-            assertThat(polls()).isEqualTo(1);
-            world.advance(BUDGET);
-            prepare(grant, request(alice));
-            assertThat(polls()).isEqualTo(2);
-
-            grant.confirm(new Reply.Granted(new TokenBlock(1, 1), Optional.empty(), true), now());
-            prepare(grant, request(alice));
-            assertThat(polls()).isEqualTo(2);
-            assertThat(grant.isSpent()).isTrue();
-            Grant unused = grant(1);
-            unused.begin(grant.cohort());
-            assertThat(unused.isSpent()).isFalse();
-            grants.remove(unused);
-            assertThat(grant.mustYieldFor(request(bob))).isTrue();
-            assertThat(grants.servingAtOnce(request(bob), true)).isSameAs(grant);
-        }
-
-        @Test
-        @DisplayName("again after a question that has failed")
-        void failedQuestion() {
-            link.loseNext(Command.Poll.class);
-            link.loseNext(Command.Poll.class);
-            Grant grant = grant(100);
-            grant.pollFailed();
-            serve(grant, request(alice));
-            prepare(grant, request(alice));
-            world.advance(BUDGET);
-            prepare(grant, request(alice));
-            grant.pollFailed();
-            prepare(grant, request(alice));
-            assertThat(polls()).isEqualTo(2);
-        }
-
-        @Test
-        @DisplayName("with strict order whether others wait, and serve only their batch until the answer")
-        void strict() {
-            grants = of(ResourceSpec.MUTEX, Duration.ZERO);
-            link.loseNext(Command.Poll.class);
-            link.loseNext(Command.Poll.class);
-            Request batch = request(alice);
-            Request later = request(bob);
-            queue.append(batch);
-            queue.append(later);
-            Grant grant = grant(100, null, new PassCoverage(1));
-            assertThat(grant.mustAskFirst(later)).isFalse();
-            serve(grant, request(alice));
-
-            assertThat(grant.mustAskFirst(later)).isTrue();
-            assertThat(grant.mustAskFirst(batch)).isFalse();
-            assertThat(grants.servingAtOnce(later, true)).isNull();
-            assertThat(grants.servingAtOnce(batch, true)).isSameAs(grant);
-
-            DeferredActions deferred = new DeferredActions();
-            grants.ask(grant, deferred);
-            deferred.send();
-            assertThat(polls()).isEqualTo(1);
-            grants.ask(grant, deferred);
-            deferred.send();
-            assertThat(polls()).isEqualTo(1);
-            grant.confirm(new Reply.Granted(new TokenBlock(1, 1), Optional.empty(), false), now());
-            assertThat(grants.servingAtOnce(later, true)).isSameAs(grant);
-            assertThat(grant.mustYieldFor(later)).isFalse();
-
-            world.advance(Duration.ofNanos(100_000));
-            prepare(grant, batch);
-            assertThat(polls()).isEqualTo(2);
-            grant.confirm(new Reply.Granted(new TokenBlock(1, 1), Optional.empty(), true), now());
-            assertThat(grant.mustAskFirst(later)).isTrue();
-            prepare(grant, batch);
-            assertThat(polls()).isEqualTo(2);
-        }
+    @Test
+    @DisplayName("schedule one check at a time whether readers must leave room for others")
+    void shrinkSchedule() {
+        Grant grant = grant(1);
+        assertThat(grant.scheduleShrink()).isTrue();
+        assertThat(grant.scheduleShrink()).isFalse();
+        grant.endShrinkSchedule();
+        assertThat(grant.scheduleShrink()).isTrue();
     }
 }
