@@ -31,6 +31,8 @@ final class ContendingProcesses {
     /** Until then the compilers of all processes take more of two processors than what is measured. */
     private static final Duration WARM_UP = Duration.ofSeconds(40);
 
+    private static final Duration COLD = Duration.ofSeconds(1);
+
     /** How long before the window the server's commands are sampled. */
     private static final Duration SAMPLE = Duration.ofMillis(300);
 
@@ -54,24 +56,20 @@ final class ContendingProcesses {
                                 + " is the time of the smallest request, or write, that each process of `%s` sends each"
                                 + " hundredth of a second. Waits are those of the process in which they are longest."
                                 + " Before, the threads of each process make %,d pairs with a lock each, and as many"
-                                + " with a lock that they hand over between two clients; the window opens %d s later.",
+                                + " with a lock that they hand over between two clients; the window opens %d s later. `%s`"
+                                + " has no such preparation: its window opens %d s after the start of the last process.",
                         PROCESSES,
                         THREADS,
                         on.oursFair().title(),
                         on.oursFair().title(),
                         Workers.WARM_UP_PAIRS,
-                        WARM_UP.toSeconds()));
+                        WARM_UP.toSeconds(),
+                        cold(on),
+                        COLD.toSeconds()));
         for (Contestant contestant : Contestants.concat(on.all(), on.fair())) {
-            String process = contestant.title() + "-process";
-            workload.part(process, (bench, measurements) -> takePart(on, contestant, bench, measurements));
-            workload.cells().add(Cell.of(contestant, contestant.title(), (bench, measurements) -> {
-                try (Usage usage = new Usage(on.server(), bench);
-                        Gathering processes =
-                                Gathering.of(bench.scaledOverOne(PROCESSES), workload.id(), process, bench)) {
-                    measure(usage, processes, bench, measurements);
-                }
-            }));
+            add(on, contestant, contestant.title(), WARM_UP, workload);
         }
+        add(on, on.ours(), cold(on), COLD, workload);
         workload.column("pairs", Unit.PER_SECOND, "pairs/s");
         workload.column("spread", Unit.TIMES, "spread");
         workload.column("changes", Unit.PERCENT, "changes");
@@ -86,7 +84,24 @@ final class ContendingProcesses {
         workload.column("server CPU", Unit.NANOS, "server cpu");
         workload.column("client CPU", Unit.NANOS, "client cpu");
         goals(on, on.ours().title(), on.oursFair().title(), workload);
+        workload.show(Figure.of(cold(on), "spread", Unit.TIMES, "spread"));
         return workload;
+    }
+
+    private static String cold(Contestants on) {
+        return on.ours().title() + "-cold";
+    }
+
+    private static void add(Contestants on, Contestant contestant, String cell, Duration warmUp, Workload workload) {
+        String process = cell + "-process";
+        workload.part(
+                process, (bench, measurements) -> takePart(on, contestant, warmUp.equals(COLD), bench, measurements));
+        workload.cells().add(Cell.of(contestant, cell, (bench, measurements) -> {
+            try (Usage usage = new Usage(on.server(), bench);
+                    Gathering processes = Gathering.of(bench.scaledOverOne(PROCESSES), workload.id(), process, bench)) {
+                measure(usage, processes, warmUp, bench, measurements);
+            }
+        }));
     }
 
     private static void goals(Contestants on, String ours, String fair, Workload workload) {
@@ -127,12 +142,15 @@ final class ContendingProcesses {
     }
 
     /** One of the processes. */
-    private static void takePart(Contestants on, Contestant contestant, Bench bench, Measurements measurements)
+    private static void takePart(
+            Contestants on, Contestant contestant, boolean isCold, Bench bench, Measurements measurements)
             throws Exception {
         boolean pings = contestant.title().equals(on.oursFair().title());
         try (Contestant.Client client = contestant.connect(bench.place());
                 Ping ping = pings ? Ping.of(on.server(), bench.place()) : Ping.NONE) {
-            warmUp(contestant, client, bench);
+            if (!isCold) {
+                warmUp(contestant, client, bench);
+            }
             Bench common = Gathering.join(bench);
             HandOverProbe probe = new HandOverProbe(common);
             Pinger pinger = Pinger.start(common, ping.request());
@@ -162,9 +180,10 @@ final class ContendingProcesses {
         return Workers.of(contestant, bench, bench.scaledOverOne(THREADS), posts);
     }
 
-    private static void measure(Usage usage, Gathering processes, Bench bench, Measurements measurements)
+    private static void measure(
+            Usage usage, Gathering processes, Duration warmUp, Bench bench, Measurements measurements)
             throws Exception {
-        Bench common = processes.open(WARM_UP);
+        Bench common = processes.open(warmUp);
         common.awaitShortlyBefore(bench.scaled(SAMPLE));
         usage.sample();
         common.awaitBegin();

@@ -9,7 +9,8 @@ import java.util.List;
 final class SharedLock {
 
     private static final int FEW = 2;
-    private static final List<Integer> THREADS = List.of(FEW, 64, 500);
+    private static final int IN_ORDER = 64;
+    private static final List<Integer> THREADS = List.of(FEW, IN_ORDER, 500);
 
     private SharedLock() {}
 
@@ -22,6 +23,11 @@ final class SharedLock {
             boolean isCrowded = threads > FEW; // two threads alternate anyway
             (isCrowded ? Contestants.concat(on.all(), on.fairPeers()) : on.all())
                     .forEach(contestant -> workload.cells().add(ClientWorkers.cell(on, contestant, threads, 1)));
+            if (threads == IN_ORDER) {
+                workload.cells().add(ClientWorkers.cell(on, on.oursFair(), threads, 1));
+                workload.show(Figure.of(ClientWorkers.id(on.oursFair(), threads), "pairs", Unit.PER_SECOND, "pairs/s")
+                        .atLeast(20_000));
+            }
             workload.show(
                     isCrowded ? pairs.atLeast(500_000) : pairs, isCrowded && on.isRedis() ? times.atLeast(100) : times);
         }
