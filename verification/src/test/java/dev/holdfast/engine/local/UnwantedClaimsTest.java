@@ -2,7 +2,6 @@ package dev.holdfast.engine.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.engine.session.Claim;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
 import org.junit.jupiter.api.DisplayName;
