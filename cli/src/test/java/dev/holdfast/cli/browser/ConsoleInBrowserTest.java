@@ -262,6 +262,7 @@ class ConsoleInBrowserTest extends BrowserTest {
         report.close();
         browser.awaitTrue("document.querySelector('tr[data-task=nightly-report] .outcome').innerText === 'ok'");
         browser.type("/");
+        browser.awaitTrue("document.activeElement.id === 'q'");
         browser.type("no-such-task");
         browser.awaitText("no run is recorded under exactly this name");
         browser.checkAccessibility("no task");

@@ -273,7 +273,7 @@ document.addEventListener('keydown', e => {
     return;
   }
   if (e.target.matches('input')) { if (key === 'Enter' && e.target.id === 'q') move(1); return; }
-  if (key === '/') { e.preventDefault(); if (!$('#q')) location.hash = '#/'; setTimeout(() => { const q = $('#q'); if (q) { q.focus(); q.select(); } }, 30); }
+  if (key === '/') { e.preventDefault(); const type = () => { const q = $('#q'); if (q) { q.focus(); q.select(); } }; if ($('#q')) type(); else { location.hash = '#/'; setTimeout(type, 30); } }
   else if (key === 'j') move(1);
   else if (key === 'k') move(-1);
   else if (key === 'n' && $('.pager [data-v="1"]:not([disabled])')) DO.page(1);
