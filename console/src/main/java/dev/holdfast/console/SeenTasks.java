@@ -46,7 +46,7 @@ final class SeenTasks {
     }
 
     /**
-     * A viewer looks for a task by its whole name.
+     * Looks for a task by its whole name, for a viewer.
      *
      * @return whether its history was read already, or can't be
      */

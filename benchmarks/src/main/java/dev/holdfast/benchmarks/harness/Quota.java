@@ -19,7 +19,7 @@ public final class Quota implements AutoCloseable {
     private static final long QUOTA_MICROS = PERIOD_MICROS / 2;
     private static final Path GROUPS = Path.of("/sys/fs/cgroup");
 
-    /** How many were created here. Each has a group of its own. */
+    /** How many groups this process has created, for their names. */
     private static final AtomicInteger CREATED = new AtomicInteger();
 
     private final Optional<Path> group;

@@ -129,7 +129,7 @@ final class CommonDeadlocks {
      * @param end receives the pause before the next one
      */
     void search(List<NestedWait> nested, Predicate<Set<NestedWait>> isReported, LongConsumer end) {
-        // Only what is thrown before the pass can end by itself; otherwise it would be the last one.
+        // A pass ends by itself, unless it fails to begin. Without an end there would be no further search.
         if (Failsafe.run(SEARCHING, () -> begin(nested, isReported, end)) != null) {
             end.accept(pauseNanos());
         }

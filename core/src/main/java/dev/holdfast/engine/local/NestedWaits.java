@@ -93,7 +93,7 @@ final class NestedWaits implements SearchSchedule.Steps<NestedWait> {
 
     @Override
     public void searchHere(List<NestedWait> fresh, Runnable end) {
-        // Whatever fails, the search ends: otherwise it would be the last one.
+        // A search ends even if it fails. Without an end there would be no further search.
         Once then = new Once(() -> {
             Failsafe.run(SEARCHING, () -> searchHere(fresh));
             Failsafe.run(SEARCHING, () -> all = List.copyOf(nested));

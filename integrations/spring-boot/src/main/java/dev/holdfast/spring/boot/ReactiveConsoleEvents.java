@@ -1,6 +1,7 @@
 package dev.holdfast.spring.boot;
 
 import dev.holdfast.console.StateFeed;
+import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
@@ -25,7 +26,7 @@ final class ReactiveConsoleEvents implements ConsoleEvents {
             sink.next(ServerSentEvent.builder(data)
                     .event(name)
                     .id(Long.toString(number))
-                    .retry(java.time.Duration.ofSeconds(5))
+                    .retry(Duration.ofSeconds(5))
                     .build());
         }
 
