@@ -41,10 +41,9 @@ final class PostgresCosts implements StatementCosts {
 
     @Override
     public List<StatementCost> next() {
-        List<String> lines = server.process().logged("");
         List<StatementCost> costs = new ArrayList<>();
         StringBuilder plan = null;
-        for (String line : lines.subList(seen, lines.size())) {
+        for (String line : unread()) {
             if (plan != null && line.startsWith("\t")) {
                 plan.append(line.substring(1)).append('\n');
                 continue;
@@ -53,8 +52,21 @@ final class PostgresCosts implements StatementCosts {
             plan = line.endsWith(PLAN) ? new StringBuilder() : null;
         }
         add(plan, costs);
-        seen = lines.size();
         return costs;
+    }
+
+    /** The lines since the last call, up to one written now: what another client's statement logs meanwhile may be cut. */
+    private List<String> unread() {
+        String mark = "read up to line " + seen;
+        server.execute("DO $$ BEGIN RAISE LOG '" + mark + "'; END $$");
+        List<String> lines = server.process().logged("");
+        int end = seen;
+        while (!lines.get(end).endsWith(mark)) {
+            end++;
+        }
+        List<String> unread = lines.subList(seen, end);
+        seen = end + 1;
+        return unread;
     }
 
     private static void add(StringBuilder plan, List<StatementCost> costs) {
