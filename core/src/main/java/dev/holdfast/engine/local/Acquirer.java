@@ -120,7 +120,6 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         long waitNanos = request.terms.waitNanos();
         long start = resources.context.environment().monotonicNanos();
         long deadline = start + request.limitNanos();
-        Thread owner = resources.waits.isSearched() && !request.isTry() ? request.owner() : null;
         LocalSynchronizer resource = resources.enter(name, mode.spec(), request);
         if (request.isAskedFor()) {
             resources
@@ -130,6 +129,8 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
                             () -> request.isDone() || !request.isAskedFor(),
                             deadline - resources.context.environment().monotonicNanos());
         }
+        boolean mayDeadlock = !request.isDone() && !request.isTry() && resources.waits.isSearched();
+        Thread owner = mayDeadlock ? request.owner() : null;
         boolean wasInterrupted = false;
         boolean isOvertime = request.isTry();
         NestedWait added = null;
