@@ -168,7 +168,7 @@ final class Moves {
         }
         if (facts.serverKeepsLeases()) {
             claim.first = last + 1;
-            claim.last = last + Math.min(want, Math.max(1, budget));
+            claim.last = Math.min(last + Math.min(want, Math.max(1, budget)), TokenBlock.MAX_TOKEN - base);
         } else {
             TokenBlock block = Tokens.next(last, facts.earliest(), want);
             claim.first = block.first();
