@@ -2,10 +2,12 @@ package dev.holdfast.store.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -94,6 +96,182 @@ class QuorumMembersTest extends ScriptedQuorum {
         assertThat(keptAlive(session)).isInstanceOf(Reply.SessionEnded.class);
         assertThat(signals).startsWith("revoked ledger", "Release", "ended", "CloseSession");
         assertThat(c.names()).isEmpty();
+    }
+
+    // ---- Attempts
+
+    private Command.Acquire waits(Command.Acquire tried) {
+        return new Command.Acquire(
+                tried.claim(),
+                tried.epoch(),
+                tried.sending(),
+                tried.spec(),
+                tried.weight(),
+                tried.lease(),
+                Command.Waiting.QUEUE,
+                tried.tokens());
+    }
+
+    /** Lets a session hold a lock at the first two members only; the third is back, without a trace of it. */
+    @CanIgnoreReturnValue
+    private Command.Acquire heldAtTwo(SessionId owner) {
+        c.cutOff();
+        Command.Acquire acquired = acquire("ledger", owner);
+        assertThat(isGranted(acquired)).isTrue();
+        comesBack(c);
+        time.advance(MEMBER_TIMEOUT.multipliedBy(5));
+        assertThat(c.names()).isEmpty();
+        return acquired;
+    }
+
+    private int[] countAcquiresAt(ScriptedMember member) {
+        int[] count = new int[1];
+        member.listen(command -> count[0] += command instanceof Command.Acquire ? 1 : 0);
+        return count;
+    }
+
+    private void assertThatEffectIsUnknown(CompletableFuture<Reply> future) {
+        assertThat(future)
+                .isCompletedExceptionally()
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOfSatisfying(
+                        StoreException.class,
+                        failure -> assertThat(failure.effect()).isEqualTo(StoreException.Effect.UNKNOWN));
+    }
+
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: a claim that waits leaves nothing at a member that would have granted it")
+    void waitingClaimLeavesNothing() {
+        Command.Acquire owner = heldAtTwo(session());
+        Command.Acquire next = waits(acquire("ledger", session()));
+        assertThat(answered(send(next))).isInstanceOf(Reply.Queued.class);
+        assertThat(c.names()).isEmpty();
+        release(owner);
+        assertThat(state(next)).isInstanceOf(Reply.Granted.class);
+    }
+
+    @Test
+    @Tag("Q2")
+    @DisplayName("Q2: a try is refused as soon as two members refuse it, and forgotten")
+    void tryIsRefusedByTwo() {
+        SessionId session = session();
+        c.cutOff();
+        assertThat(isGranted(acquire("ledger", session()))).isTrue();
+        Command.Acquire tried = acquire("ledger", session);
+        assertThat(answered(send(tried))).isInstanceOf(Reply.Refused.class);
+        assertThat(state(tried)).isInstanceOf(Reply.Absent.class);
+    }
+
+    @Test
+    @DisplayName("A try that gets only some of the members is repeated three times before it is refused")
+    void splitTryIsRepeated() {
+        heldAtTwo(session());
+        int[] asked = countAcquiresAt(c);
+        CompletableFuture<Reply> reply = send(acquire("ledger", session()));
+        assertThat(reply).isNotDone();
+        time.advance(MEMBER_TIMEOUT);
+        assertThat(answered(reply)).isInstanceOf(Reply.Refused.class);
+        assertThat(asked[0]).isEqualTo(4);
+        assertThat(c.names()).isEmpty();
+    }
+
+    @Test
+    @DisplayName(
+            "A try that is to be repeated is granted when the holder has released, and fails if its session retires")
+    void repeatedTry() {
+        SessionId session = session();
+        Command.Acquire owner = heldAtTwo(session());
+        CompletableFuture<Reply> succeeds = send(acquire("ledger", session));
+        release(owner);
+        time.advance(MEMBER_TIMEOUT);
+        assertThat(answered(succeeds)).isInstanceOf(Reply.Granted.class);
+        keptAlive(session);
+        c.forcesRelease("ledger");
+        CompletableFuture<Reply> fails = send(acquire("ledger", session));
+        assertThat(fails).isNotDone();
+        assertThat(answered(send(new Command.Retire(session)))).isInstanceOf(Reply.Done.class);
+        time.advance(MEMBER_TIMEOUT);
+        assertThat(fails).isCompletedExceptionally();
+    }
+
+    @Test
+    @DisplayName("Without a majority a try is forgotten, and a claim that waits is tried again")
+    void claimsWithoutAMajority() {
+        SessionId session = session();
+        Command.Acquire tried = acquire("ledger", session);
+        Command.Acquire waits = waits(acquire("ledger", session));
+        b.cutOff();
+        c.cutOff();
+        assertThat(isGranted(tried)).isFalse();
+        assertThat(isGranted(waits)).isFalse();
+        assertThat(a.names()).isEmpty();
+        time.advance(MEMBER_TIMEOUT.plus(MOMENT));
+        for (ScriptedMember member : List.of(b, c)) {
+            member.dropKept();
+            member.comeBack();
+        }
+        time.advance(MEMBER_TIMEOUT.multipliedBy(5));
+        assertThat(state(tried)).isInstanceOf(Reply.Absent.class);
+        assertThat(state(waits)).isInstanceOf(Reply.Granted.class);
+    }
+
+    @Test
+    @DisplayName("A claim of a session that a majority has ended is answered with that")
+    void claimOfAnEndedSession() {
+        SessionId session = session();
+        a.losesItsData();
+        b.losesItsData();
+        assertThat(inTime(acquire("ledger", session))).isInstanceOf(Reply.SessionEnded.class);
+        assertThat(c.names()).isEmpty();
+    }
+
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: a member at which an earlier attempt is unsettled is not asked by the next")
+    void memberWithAnUnsettledHoldIsNotAsked() {
+        SessionId session = session();
+        assertThat(isGranted(acquire("ledger", session()))).isTrue();
+        c.cutOff();
+        Command.Acquire waits = waits(acquire("ledger", session));
+        assertThat(answered(send(waits))).isInstanceOf(Reply.Queued.class);
+        int[] asked = countAcquiresAt(c);
+        assertThat(state(waits)).isInstanceOf(Reply.Queued.class);
+        time.advance(MEMBER_TIMEOUT.plus(MOMENT));
+        assertThat(state(waits)).isInstanceOf(Reply.Queued.class);
+        assertThat(asked[0]).isZero();
+    }
+
+    @Test
+    @Tag("Q1")
+    @DisplayName("Q1: a member that grants after the majority counts from then on")
+    void lateGrantCounts() {
+        SessionId session = session();
+        c.keepsAnswers(command -> command instanceof Command.Acquire);
+        Command.Acquire acquired = acquire("ledger", session);
+        assertThat(isGranted(acquired)).isTrue();
+        c.comeBack();
+        c.letGo();
+        a.losesItsData();
+        assertThat(state(acquired)).isInstanceOf(Reply.Granted.class);
+        assertThat(signals).isEmpty();
+    }
+
+    @Test
+    @Tag("Q1")
+    @DisplayName("Q1: a hold is lost when too few members have it and the answer of another fails to come")
+    void answerThatFailsToCome() {
+        SessionId session = session();
+        c.keepsCommands(command -> command instanceof Command.Acquire);
+        assertThat(isGranted(acquire("ledger", session))).isTrue();
+        a.losesItsData();
+        keptAlive(session);
+        assertThat(b.names()).as("while the third may still grant it").containsExactly("ledger");
+        time.advance(MEMBER_TIMEOUT.plus(MOMENT));
+        assertThat(signals).contains("revoked ledger");
+        assertThat(b.names()).isEmpty();
     }
 
     // ---- Time
@@ -255,6 +433,127 @@ class QuorumMembersTest extends ScriptedQuorum {
         release(acquired);
         time.advance(MEMBER_TIMEOUT.multipliedBy(2));
         assertThat(c.names()).isEmpty();
+    }
+
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: a release that a majority does not answer has an unknown effect")
+    void releaseWithoutAMajority() {
+        Command.Acquire acquired = acquire("ledger", session());
+        assertThat(isGranted(acquired)).isTrue();
+        b.cutOff();
+        c.cutOff();
+        CompletableFuture<Reply> released = send(new Command.Release(acquired.claim()));
+        time.advance(MEMBER_TIMEOUT.plus(MOMENT));
+        assertThat(released).as("while it is sent again").isNotDone();
+        time.advance(MEMBER_TIMEOUT);
+        assertThatEffectIsUnknown(released);
+    }
+
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: a release counts if a majority had the grant, which a silent member leaves open")
+    void releaseOfWhatOneHasLost() {
+        Command.Acquire acquired = acquire("ledger", session());
+        assertThat(isGranted(acquired)).isTrue();
+        a.forcesRelease("ledger");
+        c.keepsCommands(command -> command instanceof Command.Release);
+        CompletableFuture<Reply> released = send(new Command.Release(acquired.claim()));
+        assertThat(released).as("of one that had it and one that may").isNotDone();
+        c.letGo();
+        assertThat(answered(released)).isInstanceOf(Reply.Released.class);
+        c.comeBack();
+
+        Command.Acquire again = acquire("ledger", acquired.claim().session());
+        assertThat(isGranted(again)).isTrue();
+        a.forcesRelease("ledger");
+        c.cutOff();
+        CompletableFuture<Reply> unanswered = send(new Command.Release(again.claim()));
+        time.advance(MEMBER_TIMEOUT.plus(MOMENT));
+        assertThat(unanswered).isNotDone();
+        time.advance(MEMBER_TIMEOUT);
+        assertThat(answered(unanswered)).isInstanceOf(Reply.Absent.class);
+    }
+
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: a release is answered with Absent as soon as no majority can have had the grant")
+    void releaseOfWhatTwoHaveLost() {
+        Command.Acquire acquired = acquire("ledger", session());
+        assertThat(isGranted(acquired)).isTrue();
+        a.forcesRelease("ledger");
+        b.forcesRelease("ledger");
+        c.cutOff();
+        assertThat(answered(send(new Command.Release(acquired.claim())))).isInstanceOf(Reply.Absent.class);
+    }
+
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: a withdrawal is done when no majority can have the claim any more")
+    void withdrawal() {
+        SessionId session = session();
+        Command.Acquire first = acquire("ledger", session);
+        Command.Acquire second = acquire("other", session);
+        assertThat(isGranted(first)).isTrue();
+        assertThat(isGranted(second)).isTrue();
+        c.cutOff();
+        assertThat(answered(send(new Command.Withdraw(first.claim(), Command.Sending.FIRST))))
+                .isInstanceOf(Reply.Done.class);
+        b.cutOff();
+        CompletableFuture<Reply> withdrawn = send(new Command.Withdraw(second.claim(), Command.Sending.FIRST));
+        time.advance(MEMBER_TIMEOUT.multipliedBy(2));
+        assertThatEffectIsUnknown(withdrawn);
+    }
+
+    // ---- Changes and polls
+
+    @Test
+    @Tag("Q2")
+    @DisplayName("Q2: an extension is what a majority has made, and is unknown without one")
+    void extension() {
+        SessionId session = session();
+        Command.Acquire bounded = acquire("ledger", session, Lease.bounded(Duration.ofSeconds(10)));
+        assertThat(isGranted(bounded)).isTrue();
+        c.cutOff();
+        assertThat(answered(send(new Command.Extend(bounded.claim(), 1, Duration.ofSeconds(15)))))
+                .isEqualTo(new Reply.Extended(1, Duration.ofSeconds(15)));
+        b.cutOff();
+        CompletableFuture<Reply> unknown = send(new Command.Extend(bounded.claim(), 2, Duration.ofSeconds(12)));
+        time.advance(MEMBER_TIMEOUT.plus(MOMENT));
+        assertThatEffectIsUnknown(unknown);
+    }
+
+    @Test
+    @Tag("Q1")
+    @DisplayName("Q1: an extension of a hold that a majority no longer has is Absent, and the owner is told")
+    void extensionOfALostHold() {
+        Command.Acquire bounded = acquire("ledger", session(), Lease.bounded(Duration.ofSeconds(10)));
+        assertThat(isGranted(bounded)).isTrue();
+        a.forcesRelease("ledger");
+        b.forcesRelease("ledger");
+        assertThat(answered(send(new Command.Extend(bounded.claim(), 1, Duration.ofSeconds(15)))))
+                .isInstanceOf(Reply.Absent.class);
+        assertThat(signals).containsExactly("revoked ledger");
+        assertThat(c.names()).isEmpty();
+    }
+
+    @Test
+    @Tag("Q3")
+    @DisplayName("Q3: a hold that no majority confirms is lost when its last lease has expired, and not before")
+    void unconfirmedHold() {
+        Command.Acquire acquired = acquire("ledger", session());
+        assertThat(isGranted(acquired)).isTrue();
+        b.cutOff();
+        c.cutOff();
+        Duration last = TTL.minus(TTL.dividedBy(10));
+        time.advance(last.minus(MEMBER_TIMEOUT).minus(MOMENT));
+        CompletableFuture<Reply> unknown = send(new Command.Poll(List.of(acquired.claim())));
+        time.advance(MEMBER_TIMEOUT);
+        assertThat(unknown).isCompletedExceptionally();
+        assertThat(signals).isEmpty();
+        Reply.Polled polled = (Reply.Polled) inTime(new Command.Poll(List.of(acquired.claim())));
+        assertThat(polled.states()).containsExactly(new Reply.Absent());
+        assertThat(signals).containsExactly("revoked ledger");
     }
 
     // ---- Lost data
