@@ -88,13 +88,9 @@ class DeadlockSearchTest {
         for (long seed = 1; seed <= MUTANT_SEEDS; seed++) {
             for (Profile profile : broken.profiles()) {
                 Result result = WaitsRun.run(seed, profile, broken.rules(), broken.flaw());
-                if (broken.isFalseAlarm() && !result.falseAlarms().isEmpty()) {
-                    return profile + " seed " + seed + ": "
-                            + result.falseAlarms().get(0);
-                }
-                if (!broken.isFalseAlarm() && !result.missed().isEmpty()) {
-                    return profile + " seed " + seed + ", missed: "
-                            + result.missed().get(0);
+                String shown = broken.shownBy(result.falseAlarms(), result.missed());
+                if (!shown.isEmpty()) {
+                    return profile + " seed " + seed + ": " + shown;
                 }
             }
         }

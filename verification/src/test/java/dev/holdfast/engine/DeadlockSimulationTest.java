@@ -88,13 +88,9 @@ class DeadlockSimulationTest {
             for (Profile profile :
                     broken.isFalseAlarm() ? List.of(Profile.STRESS, Profile.RANDOM) : List.of(Profile.RANDOM)) {
                 Result result = DeadlockRun.run(seed, profile, broken.rules());
-                if (broken.isFalseAlarm() && !result.falseAlarms().isEmpty()) {
-                    return profile + " seed " + seed + ": "
-                            + result.falseAlarms().get(0);
-                }
-                if (!broken.isFalseAlarm() && !result.missed().isEmpty()) {
-                    return profile + " seed " + seed + ", missed: "
-                            + result.missed().get(0);
+                String shown = broken.shownBy(result.falseAlarms(), result.missed());
+                if (!shown.isEmpty()) {
+                    return profile + " seed " + seed + ": " + shown;
                 }
             }
         }

@@ -187,6 +187,12 @@ public enum BrokenDeadlockRules {
         return isFalseAlarm;
     }
 
+    /** What a run found that shows it; empty if nothing does. */
+    public String shownBy(List<String> falseAlarms, List<String> missed) {
+        List<String> found = isFalseAlarm ? falseAlarms : missed;
+        return found.isEmpty() ? "" : (isFalseAlarm ? "" : "missed: ") + found.get(0);
+    }
+
     /** What is wrong apart from the rules. */
     public Flaw flaw() {
         return flaw;
