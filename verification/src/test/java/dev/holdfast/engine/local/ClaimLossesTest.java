@@ -57,6 +57,16 @@ class ClaimLossesTest extends ClaimsFixture {
         return grants.resource().decide(deferred -> claims.audit(audit, deferred));
     }
 
+    /** A request for fewer seats than the claim that waits, which it passes: its own claim has no answer. */
+    private Request passes(int weight) {
+        Request less = seats(weight);
+        queue.append(seats(weight + 1));
+        queue.append(less);
+        link.cutFor(Command.Acquire.class::isInstance);
+        grants.resource().step(deferred -> claims.bargeNewcomers(queue, deferred));
+        return less;
+    }
+
     private Command.Release releaseOf(Grant grant) {
         return new Command.Release(grant.ref(), false);
     }
@@ -84,6 +94,8 @@ class ClaimLossesTest extends ClaimsFixture {
 
         closeLost(first, null);
         assertThat(claims.lostHoldOf(alice)).isNull();
+        assertThat(claims.lostHoldOf(bob)).isSameAs(second);
+        assertThat(claims.knows(grant.ref())).isTrue();
         assertThat(releases()).isEmpty();
         closeLost(second, null);
         assertThat(releases()).containsExactly(releaseOf(grant));
@@ -280,11 +292,7 @@ class ClaimLossesTest extends ClaimsFixture {
         Session other = session("t", SESSION_LEFT);
         Sent sent = ask(seats(5));
         sent.answer(QUEUED);
-        Request less = seats(4);
-        queue.append(seats(5));
-        queue.append(less);
-        link.cutFor(Command.Acquire.class::isInstance);
-        grants.resource().step(deferred -> claims.bargeNewcomers(queue, deferred));
+        Request less = passes(4);
         Claim passing = less.bargingClaim();
         Grant grant = grant(session, Lease.SESSION, 1, null, null);
         LocalHold hold = enter(grant, seats(1));
@@ -347,11 +355,7 @@ class ClaimLossesTest extends ClaimsFixture {
         lose(lost);
         Sent sent = ask(seats(5));
         sent.answer(QUEUED);
-        Request less = seats(4);
-        queue.append(seats(5));
-        queue.append(less);
-        link.cutFor(Command.Acquire.class::isInstance);
-        grants.resource().step(deferred -> claims.bargeNewcomers(queue, deferred));
+        Request less = passes(4);
         Set<ClaimRef> found = new HashSet<>(
                 Set.of(lost.ref(), sent.claim().ref(), less.bargingClaim().ref()));
 

@@ -102,6 +102,8 @@ class ResourceClaimsTest extends ClaimsFixture {
         assertThat(claims.isUnansweredSince(1)).isTrue();
         Grant grant = grant(1);
         assertThat(claims.answers()).isEqualTo(-1);
+        assertThat(claims.find(grant.ref())).isSameAs(grant.claim);
+        assertThat(claims.knows(grant.ref())).isTrue();
 
         grants.resource().step(deferred -> claims.giveBack(grant, deferred));
         assertThat(claims.answers()).isEqualTo(2);
@@ -207,6 +209,7 @@ class ResourceClaimsTest extends ClaimsFixture {
 
         FaultyLink.HeldUp poll = link.holdUpNext(Command.Poll.class);
         grants.resource().step(deferred -> claims.cover(queue, deferred));
+        assertThat(link.sent(Command.Poll.class)).hasSize(1);
         grants.resource().step(deferred -> claims.cover(queue, deferred));
         assertThat(link.sent(Command.Poll.class)).hasSize(1);
         poll.answer(new Reply.Polled(List.of(QUEUED)));
@@ -272,7 +275,9 @@ class ResourceClaimsTest extends ClaimsFixture {
         sent.answer(GRANTED);
         Grant grant = grants.first();
         Reply.Granted later = new Reply.Granted(new TokenBlock(201, 205), Optional.empty(), false);
-        grants.resource().step(deferred -> claims.granted(sent.claim(), later, now(), queue, deferred));
+        Grant confirmed =
+                grants.resource().decide(deferred -> claims.granted(sent.claim(), later, now(), queue, deferred));
+        assertThat(confirmed).isSameAs(grant);
         assertThat(grants.all()).containsExactly(grant);
         assertThat(grant.blockEnd()).isEqualTo(205);
         grants.resource().step(deferred -> claims.giveBack(grant, deferred));

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -76,5 +79,34 @@ class UnwantedClaimsTest extends ClaimsFixture {
         queue.remove(apart);
         assertThat(claims.isWanted(queue)).isFalse();
         assertThat(dropUnwanted()).isTrue();
+    }
+
+    @Test
+    @DisplayName("for passes are wanted by requests that waited when they were made, and by no later ones")
+    void wantedByPasses() {
+        use(LATCH);
+        Request first = request(Mode.unowned(LATCH, 0), null, AcquireTerms.FOREVER);
+        queue.append(first);
+        ask(first);
+        queue.append(request(Mode.unowned(LATCH, 0), null, AcquireTerms.FOREVER));
+        assertThat(claims.isWanted(queue)).isTrue();
+        queue.remove(first);
+        assertThat(claims.isWanted(queue)).isFalse();
+    }
+
+    @Test
+    @DisplayName("that no request wants are not withdrawn if they certainly never reached the store")
+    void neverMade() {
+        Sent sent = ask(request(alice));
+        assertThat(dropUnwanted()).isTrue();
+        sent.command().fail(Reason.UNAVAILABLE, Effect.NONE);
+        assertThat(withdrawals()).isEmpty();
+
+        Sent unclear = ask(request(alice));
+        assertThat(dropUnwanted()).isTrue();
+        unclear.command().fail(Reason.UNAVAILABLE, Effect.UNKNOWN);
+        world.advance(Duration.ofSeconds(10));
+        assertThat(withdrawals())
+                .containsExactly(new Command.Withdraw(unclear.claim().ref(), Sending.REPEAT));
     }
 }
