@@ -8,7 +8,11 @@ import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
 import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.FaultyLink;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -103,6 +107,74 @@ class HoldOwnLeaseTest extends HoldFixture {
         }
 
         @Test
+        @DisplayName("can be extended to the longest lease, and shortened to the shortest")
+        void longestAndShortest() throws InterruptedException {
+            Hold hold = lock.acquire(tenSeconds);
+            hold.extend(Command.MAX_DURATION);
+            assertThat(hold.effectiveLease()).isEqualTo(Duration.ofSeconds(30));
+            hold.extend(Duration.ofMillis(200));
+            assertThat(hold.effectiveLease()).isEqualTo(Duration.ofMillis(200));
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("is shortened when the request is sent, whatever becomes of its answer")
+        void shortenedWithoutAnAnswer() throws Exception {
+            List<Loss> losses = new CopyOnWriteArrayList<>();
+            Hold hold = lock.acquire(tenSeconds);
+            hold.onLost(losses::add);
+            FaultyLink.HeldUp request = link.holdUpNext(Command.Extend.class);
+            var shortening = startExtending(hold, Duration.ofSeconds(1));
+            request.awaitCommand();
+            assertThat(hold.remaining()).isEqualTo(Duration.ofMillis(900));
+            world.advance(Duration.ofMillis(900));
+            assertThat(losses).extracting(Loss::cause).containsExactly(Loss.Cause.LEASE_ENDED);
+
+            request.proceed();
+            assertThatThrownBy(shortening::result).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName("is not prolonged by the late answer to an extension that a shorter one has replaced")
+        void replacedExtension() throws Exception {
+            Hold hold = lock.acquire(tenSeconds);
+            FaultyLink.HeldUp longer = link.holdUpNext(Command.Extend.class);
+            var extending = startExtending(hold, Duration.ofHours(1));
+            Reply late = longer.deliver();
+            hold.extend(Duration.ofSeconds(1));
+
+            longer.answer(late);
+
+            assertThat(extending.result()).isTrue();
+            assertThat(hold.remaining()).isEqualTo(Duration.ofMillis(900));
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("is lost if the store does not know it when it is to be extended")
+        void extendedAfterRemoval() throws InterruptedException {
+            link.loseSignals();
+            Hold hold = lock.acquire(tenSeconds);
+            world.releaseByForce("ledger");
+            assertThat(hold.isHeld()).isTrue();
+
+            assertThatThrownBy(() -> hold.extend(Duration.ofSeconds(20)))
+                    .isInstanceOfSatisfying(
+                            LockLostException.class,
+                            e -> assertThat(e.loss().cause()).isEqualTo(Loss.Cause.REMOVED));
+            assertThat(hold.isHeld()).isFalse();
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+        }
+
+        private Doing<Boolean> startExtending(Hold hold, Duration lease) {
+            return world.actor("extender").start(() -> {
+                hold.extend(lease);
+                return true;
+            });
+        }
+
+        @Test
         @DisplayName("can't be extended when it is over, by a lease out of range, or when it has none")
         void refusedExtensions() throws InterruptedException {
             Hold renewed = holdfast.lock("renewed").acquire();
@@ -126,6 +198,7 @@ class HoldOwnLeaseTest extends HoldFixture {
 
             world.advance(Duration.ofSeconds(10));
             assertThatThrownBy(() -> fixed.extend(Duration.ofSeconds(10))).isInstanceOf(LockLostException.class);
+            assertThat(link.sent(Command.Extend.class)).isEmpty();
             assertThatThrownBy(fixed::close).isInstanceOf(LockLostException.class);
             renewed.close();
             bounded.close();

@@ -14,6 +14,7 @@ import dev.holdfast.MultiHold;
 import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.spi.Command.Extend;
 import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
@@ -404,6 +405,22 @@ class MultiLockReentrancyTest extends MultiLockFixture {
             assertThatThrownBy(stage::join).hasCauseInstanceOf(StoreUnavailableException.class);
             Eventually.holds(
                     "it is given back", () -> holders("a", "b", "c").stream().allMatch(Optional::isEmpty));
+        }
+
+        @Test
+        @DisplayName("without a thread acquires a part again that is found to be lost when its lease is to be set")
+        void partIsLost() throws Exception {
+            Hold c = bob.lock("c").acquire();
+            CompletableFuture<MultiHold> waiting = abc.acquireAsync(options).toCompletableFuture();
+            Eventually.holds("it waits for the last", () -> world.waitersOf("c") == 1);
+            world.advance(Duration.ofSeconds(6));
+            link.answerNext(Extend.class, new Reply.Absent());
+            c.close();
+            world.advanceUntil("it is granted", waiting::isDone);
+            MultiHold hold = waiting.join();
+            assertThat(hold.isHeld()).isTrue();
+            assertThat(asked()).filteredOn("a"::equals).hasSize(2);
+            hold.close();
         }
 
         @Test
