@@ -2,11 +2,15 @@ package dev.holdfast.engine.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Waiting;
 import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException.Effect;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -25,6 +29,64 @@ class ClaimTest {
     // ---- What is known of it
 
     @Test
+    @DisplayName("is known by its session and its number in that session")
+    void identity() {
+        ResourceName name = new ResourceName("ledger");
+        assertThat(claim.is(new ClaimRef(name, session.id, 1))).isTrue();
+        assertThat(claim.is(new ClaimRef(name, session.id, 2))).isFalse();
+        assertThat(claim.is(new ClaimRef(name, new SessionId("other"), 1))).isFalse();
+    }
+
+    @Test
+    @DisplayName("queues at the store, or is tried once, as its terms say")
+    void waiting() {
+        assertThat(claim.waiting()).isEqualTo(Waiting.QUEUE);
+        Claim tried = new Claim(null, 2, session, new Claim.Terms(Lease.SESSION, 1, Waiting.TRY, null, false), 1_000);
+        assertThat(tried.waiting()).isEqualTo(Waiting.TRY);
+    }
+
+    @Test
+    @DisplayName("is in one state at a time")
+    void states() {
+        assertThat(presentStates()).containsExactly(Claim.State.SENT);
+        claim.queue();
+        assertThat(presentStates()).containsExactly(Claim.State.QUEUED);
+        claim.hold();
+        assertThat(presentStates()).containsExactly(Claim.State.HELD);
+        claim.beginYield();
+        assertThat(presentStates()).containsExactly(Claim.State.YIELDING);
+        assertThat(claim.isDead()).isFalse();
+        claim.end();
+        assertThat(presentStates()).isEmpty();
+        assertThat(claim.isDead()).isTrue();
+    }
+
+    private List<Claim.State> presentStates() {
+        List<Claim.State> states = new ArrayList<>();
+        if (claim.isSent()) {
+            states.add(Claim.State.SENT);
+        }
+        if (claim.isQueued()) {
+            states.add(Claim.State.QUEUED);
+        }
+        if (claim.isHeld()) {
+            states.add(Claim.State.HELD);
+        }
+        if (claim.isYielding()) {
+            states.add(Claim.State.YIELDING);
+        }
+        return states;
+    }
+
+    @Test
+    @DisplayName("says that it was annotated only from then on")
+    void annotated() {
+        assertThat(claim.isAnnotated()).isFalse();
+        claim.noteAnnotated();
+        assertThat(claim.isAnnotated()).isTrue();
+    }
+
+    @Test
     @DisplayName("without an answer ends with its outcome, although no request wants it")
     void killedBeforeItsOutcome() {
         assertThat(claim.isOutcomeKnown()).isFalse();
@@ -33,6 +95,7 @@ class ClaimTest {
         assertThat(claim.state()).isEqualTo(Claim.State.SENT);
 
         claim.noteAnswer(1_010);
+        assertThat(claim.wasAnswered()).isTrue();
         assertThat(claim.isOutcomeKnown()).isTrue();
         claim.kill();
         assertThat(claim.state()).isEqualTo(Claim.State.OVER);
@@ -81,6 +144,10 @@ class ClaimTest {
         claim.noteAnswer(1_020);
         assertThat(claim.hasCommandInFlight()).isFalse();
         assertThat(claim.isUntouchedSince(1_020)).isFalse();
+        claim.beginSending(1_025);
+        claim.noteFailure(Effect.UNKNOWN, 1_028);
+        assertThat(claim.hasCommandInFlight()).isFalse();
+        assertThat(claim.isUntouchedSince(1_028)).isFalse();
         claim.touch(1_030);
         assertThat(claim.isUntouchedSince(1_030)).isFalse();
         assertThat(claim.isUntouchedSince(1_031)).isTrue();

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.spi.Lease;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -59,9 +61,32 @@ class FixedLeaseStateTest {
     }
 
     @Test
+    @DisplayName(
+            "is not over early because extensions that may still take effect add up to more than a clock can count")
+    void manyLongExtensions() {
+        for (int i = 0; i < 5; i++) {
+            lease.beginExtension(Duration.ofDays(36_525).toNanos());
+            assertThat(lease.isOverBy(1_000, 900)).isFalse();
+        }
+    }
+
+    @Test
+    @DisplayName("stops the check of its end, if there is one")
+    void check() {
+        List<String> cancelled = new ArrayList<>();
+        lease.stopChecking();
+        lease.checkBy(() -> cancelled.add("first"));
+        lease.stopChecking();
+        lease.checkBy(() -> cancelled.add("second"));
+        assertThat(cancelled).containsExactly("first");
+    }
+
+    @Test
     @DisplayName("is not made longer by answers to requests that were sent before an extension was answered")
     void outdated() {
         assertThat(lease.isOutdated(1_000)).isFalse();
+        // The time of a monotonic clock may be negative.
+        assertThat(lease.isOutdated(-1)).isFalse();
         assertThat(lease.beginExtension(100)).isEqualTo(1);
         assertThat(lease.isOutdated(1_000)).isTrue();
         assertThat(lease.beginExtension(100)).isEqualTo(2);

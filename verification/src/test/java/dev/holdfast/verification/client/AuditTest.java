@@ -1,9 +1,12 @@
 package dev.holdfast.verification.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
@@ -21,6 +24,8 @@ import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -62,17 +67,36 @@ class AuditTest {
     void ghost() throws Exception {
         Hold hold = alice.lock("ledger").acquire();
         Command.Acquire asked = link.sent(Command.Acquire.class).get(0);
-        ClaimRef ghost = new ClaimRef(new ResourceName("ghost"), asked.claim().session(), 1);
-        world.ask(new Command.Acquire(
-                ghost, asked.epoch(), Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Waiting.TRY, 1));
-        assertThat(world.holderOf("ghost")).contains("alice");
+        for (String name : List.of("ghost", "another ghost")) {
+            ClaimRef ghost = new ClaimRef(new ResourceName(name), asked.claim().session(), 1);
+            world.ask(new Command.Acquire(
+                    ghost, asked.epoch(), Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Waiting.TRY, 1));
+            assertThat(world.holderOf(name)).contains("alice");
 
-        Eventually.holds("it is withdrawn", () -> {
-            world.advance(TTL.dividedBy(3));
-            return world.holderOf("ghost").isEmpty();
-        });
+            Eventually.holds("it is withdrawn", () -> {
+                world.advance(TTL.dividedBy(3));
+                return world.holderOf(name).isEmpty();
+            });
+        }
         assertThat(hold.isHeld()).isTrue();
         hold.close();
+    }
+
+    @Test
+    @DisplayName("leaves a claim alone that waits for its answer, for as long as the store time-out allows")
+    void patience() {
+        FaultyLink patientLink = world.link();
+        Holdfast patient = world.client(world.builder("patient", patientLink).storeTimeout(Duration.ofMinutes(10)));
+        FaultyLink.HeldUp acquire = patientLink.holdUpNext(Command.Acquire.class);
+        CompletableFuture<Hold> asked = patient.lock("slow").acquireAsync().toCompletableFuture();
+        acquire.awaitCommand();
+
+        world.advance(TTL.multipliedBy(4));
+
+        assertThat(patientLink.sent(Command.Audit.class)).isNotEmpty();
+        assertThat(patientLink.sent(Command.Acquire.class)).hasSize(1);
+        acquire.proceed();
+        asked.join().close();
     }
 
     /** A lock of alice that the store has forgotten, as a server that was promoted may have. */
@@ -159,5 +183,95 @@ class AuditTest {
 
         assertThat(hold.isHeld()).isFalse();
         assertThat(link.sent(Command.Audit.class)).hasSize(2);
+    }
+
+    @Test
+    @DisplayName("compares all pages of the answer")
+    void pages() throws Exception {
+        Hold first = alice.lock("first").acquire();
+        Hold second = alice.lock("second").acquire();
+        List<ClaimRef> claims = link.sent(Command.Acquire.class).stream()
+                .map(Command.Acquire::claim)
+                .toList();
+        world.advance(Duration.ofMillis(1));
+        link.answerNext(
+                Command.Audit.class, new Reply.Audited(List.of(claims.get(0)), List.of(), Optional.of("page 2")));
+        link.answerNext(Command.Audit.class, new Reply.Audited(List.of(), List.of(claims.get(1)), Optional.empty()));
+
+        link.signal(new Signal.FailedOver());
+        world.advance(Duration.ofMillis(1));
+
+        assertThat(link.sent(Command.Audit.class))
+                .extracting(Command.Audit::cursor)
+                .containsExactly(Optional.empty(), Optional.of("page 2"));
+        assertThat(first.isHeld()).isTrue();
+        assertThat(second.isHeld()).isTrue();
+        first.close();
+        second.close();
+    }
+
+    @Test
+    @DisplayName("that finds the session ended ends its holds; the next session is audited too")
+    void sessionEnded() throws Exception {
+        Hold hold = alice.lock("ledger").acquire();
+        link.answerNext(Command.Audit.class, new Reply.SessionEnded());
+
+        link.signal(new Signal.FailedOver());
+
+        assertThat(hold.isHeld()).isFalse();
+        assertThatThrownBy(hold::close)
+                .isInstanceOfSatisfying(
+                        LockLostException.class,
+                        e -> assertThat(e.loss().cause()).isEqualTo(Loss.Cause.SESSION_ENDED));
+        assertFailOverFindsLoss();
+    }
+
+    @Test
+    @DisplayName("is not made after a fail-over while there is no session, but after the next fail-over")
+    void withoutSession() throws Exception {
+        link.fail(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+        link.fail(Command.OpenSession.class, Reason.UNAVAILABLE, Effect.NONE);
+        world.advance(TTL);
+        link.forget();
+
+        link.signal(new Signal.FailedOver());
+
+        assertThat(link.sent(Command.Audit.class)).isEmpty();
+        link.mend();
+        assertFailOverFindsLoss();
+    }
+
+    @Test
+    @DisplayName("that the store refuses is not repeated, and does not keep the next one from being made")
+    void refused() throws Exception {
+        link.failNext(Command.Audit.class, Reason.DENIED, Effect.NONE);
+
+        link.signal(new Signal.FailedOver());
+        world.advance(Duration.ofSeconds(5));
+
+        assertThat(link.sent(Command.Audit.class)).hasSize(1);
+        assertFailOverFindsLoss();
+    }
+
+    private void assertFailOverFindsLoss() throws InterruptedException {
+        link.forget();
+        Hold hold = forgotten("lost");
+        link.signal(new Signal.FailedOver());
+        assertThat(hold.isHeld()).isFalse();
+    }
+
+    @Test
+    @DisplayName("that the store did not answer is made up for by the next, a ttl later")
+    void unanswered() throws Exception {
+        Hold hold = forgotten("lost");
+        link.failNext(Command.Audit.class, Reason.UNAVAILABLE, Effect.NONE);
+
+        world.advance(TTL.multipliedBy(2).minusSeconds(1));
+        assertThat(link.sent(Command.Audit.class)).hasSize(1);
+        assertThat(hold.isHeld()).isTrue();
+        world.advance(Duration.ofSeconds(11));
+
+        assertThat(link.sent(Command.Audit.class)).hasSize(2);
+        assertThat(hold.isHeld()).isFalse();
     }
 }

@@ -8,6 +8,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.engine.execution.ForwardingEnvironment;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.task.TaskOptions;
@@ -41,8 +42,29 @@ class BackoffTest {
         late.proceed();
 
         assertThat(link.sent(Command.OpenSession.class)).hasSize(1);
+        assertThat(link.sent(Command.CloseSession.class)).hasSize(1);
         world.advanceUntil("there is a session", building::isDone);
         building.join().close();
+    }
+
+    @Test
+    @DisplayName("for a session that it answers with something else")
+    void anotherAnswerThanSession() {
+        Holdfast alice = world.client("alice", link);
+        alice.lock("ledger").acquireAsync().toCompletableFuture().join().close();
+        SessionId session = link.sent(Command.Acquire.class).get(0).claim().session();
+        link.forget();
+        link.answerNext(Command.OpenSession.class, new Reply.Done());
+
+        world.ask(new Command.CloseSession(session));
+        world.time().settle();
+
+        assertThat(link.sent(Command.OpenSession.class)).hasSize(1);
+        CompletableFuture<Hold> next = alice.lock("ledger").acquireAsync().toCompletableFuture();
+        world.advance(Duration.ofSeconds(1));
+        assertThat(next).isCompleted();
+        next.join().close();
+        assertThat(link.sent(Command.OpenSession.class)).hasSize(2);
     }
 
     /** The request after the store has recovered; until then it is repeated for nine seconds. */

@@ -80,6 +80,37 @@ class HoldOwnLeaseTest extends HoldFixture {
         }
 
         @Test
+        @DisplayName("has one timer for its end, however often it is extended")
+        void timers() throws InterruptedException {
+            Hold hold = lock.acquire(AcquireOptions.defaults().withFixedLease(Duration.ofMinutes(1)));
+            int timers = world.time().timers();
+            for (int i = 0; i < 10; i++) {
+                hold.extend(Duration.ofMinutes(1));
+            }
+            assertThat(world.time().timers()).isEqualTo(timers);
+            hold.close();
+            assertThat(world.time().timers()).isLessThan(timers);
+        }
+
+        @Test
+        @DisplayName("is not lengthened by the answer to a poll that was sent before it was shortened")
+        @Tag("C1")
+        void pollFromBefore() throws InterruptedException {
+            Hold hold = lock.acquire(AcquireOptions.defaults().withDetachedLease(Duration.ofHours(1)));
+            FaultyLink.HeldUp poll = link.holdUpNext(Command.Poll.class);
+            // It is polled once per ttl.
+            world.advance(Duration.ofSeconds(34));
+            assertThat(link.sent(Command.Poll.class)).hasSize(1);
+            Reply before = poll.deliver();
+            hold.extend(Duration.ofSeconds(10));
+
+            poll.answer(before);
+
+            assertThat(hold.remaining()).isEqualTo(Duration.ofSeconds(9));
+            hold.close();
+        }
+
+        @Test
         @DisplayName("can be extended through a nested handle")
         void extendedThroughNestedHandle() throws InterruptedException {
             Hold hold = lock.acquire(tenSeconds);

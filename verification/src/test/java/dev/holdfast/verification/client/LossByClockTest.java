@@ -9,10 +9,15 @@ import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.KeepAlive;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.FaultyLink;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
@@ -21,6 +26,8 @@ import org.junit.jupiter.api.Test;
 @DisplayName("A loss is told, never silent")
 @Tag("C2")
 class LossByClockTest extends LossFixture {
+
+    private static final AcquireOptions DETACHED = AcquireOptions.defaults().withDetachedLease(Duration.ofMinutes(1));
 
     @Nested
     @DisplayName("when clocks do what they like")
@@ -209,6 +216,94 @@ class LossByClockTest extends LossFixture {
         }
 
         @Test
+        @DisplayName("the doubt about a detached lease lasts until its claim is polled, though the session is renewed")
+        void doubtOfDetachedLease() throws Exception {
+            Actor bob = world.actor("bob");
+            Hold hold = bob.call(() -> lock.acquire(DETACHED));
+            FaultyLink.HeldUp question = link.holdUpNext(Command.Poll.class);
+            world.time().stepWall(Duration.ofHours(1));
+            Doing<Boolean> ensuring = bob.start(() -> {
+                hold.ensureHeld();
+                return true;
+            });
+            question.awaitCommand();
+            assertThat(link.sent(KeepAlive.class)).isNotEmpty();
+            assertThat(hold.isHeld()).isFalse();
+
+            question.proceed();
+
+            assertThat(ensuring.result()).isTrue();
+            assertThat(hold.isHeld()).isTrue();
+            bob.run(hold::close);
+        }
+
+        @Test
+        @DisplayName("the question that ends the doubt about a detached lease is asked again if it was not answered")
+        void questionAboutDetachedLeaseFails() throws Exception {
+            Actor bob = world.actor("bob");
+            Hold hold = bob.call(() -> lock.acquire(DETACHED));
+            FaultyLink.HeldUp question = link.holdUpNext(Command.Poll.class);
+            world.time().stepWall(Duration.ofHours(1));
+            Doing<Boolean> ensuring = bob.start(() -> {
+                hold.ensureHeld();
+                return true;
+            });
+            question.awaitCommand();
+
+            question.fail(Reason.UNAVAILABLE, Effect.UNKNOWN);
+
+            // With the answer to the next keep-alive; sooner than the regular poll, which follows once per ttl.
+            world.advance(Duration.ofSeconds(12));
+            assertThat(ensuring.isDone()).isTrue();
+            assertThat(ensuring.result()).isTrue();
+            assertThat(link.sent(Command.Poll.class)).hasSize(2);
+            bob.run(hold::close);
+        }
+
+        @Test
+        @DisplayName("the end of a fixed lease that passed while the machine slept is reported soon after it has woken")
+        @Tag("C1")
+        void fixedLeaseEndedAsleep() throws InterruptedException {
+            Hold hold = lock.acquire(AcquireOptions.defaults().withFixedLease(Duration.ofSeconds(10)));
+            hold.onLost(loss -> told.add(loss.cause()));
+            world.time().suspend(Duration.ofSeconds(15));
+
+            world.advance(Duration.ofSeconds(4));
+
+            assertThat(told).containsExactly(Loss.Cause.LEASE_ENDED);
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName("a poll that is answered after the deadline of a fixed lease does not bring the hold back")
+        @Tag("C3")
+        void lateConfirmation() throws Exception {
+            FaultyLink.HeldUp slow = link.holdUpNext(Command.Acquire.class);
+            CompletableFuture<Hold> acquiring = lock.acquireAsync(
+                            AcquireOptions.defaults().withFixedLease(Duration.ofSeconds(10)))
+                    .toCompletableFuture();
+            slow.awaitCommand();
+            world.advance(Duration.ofMillis(400));
+            slow.proceed();
+            Hold hold = acquiring.join();
+            // Its deadline was counted from before its request. That of a faster poll would be later.
+            assertThat(hold.remaining()).isEqualTo(Duration.ofMillis(8_600));
+            world.advance(Duration.ofSeconds(8));
+            FaultyLink.HeldUp poll = link.holdUpNext(Command.Poll.class);
+            link.signal(new Signal.Revoked(claimOfHolder()));
+            Reply state = poll.deliver();
+            world.time().suspend(Duration.ofMillis(700));
+
+            poll.answer(state);
+
+            assertThat(hold.isHeld()).isFalse();
+            assertThatThrownBy(hold::close)
+                    .isInstanceOfSatisfying(
+                            LockLostException.class,
+                            e -> assertThat(e.loss().cause()).isEqualTo(Loss.Cause.LEASE_ENDED));
+        }
+
+        @Test
         @DisplayName("a step back, or a small step forward, changes nothing")
         @Tag("C10")
         void harmlessSteps() throws InterruptedException {
@@ -235,6 +330,22 @@ class LossByClockTest extends LossFixture {
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
             bob.interrupt();
             bob.call(Thread::interrupted);
+        }
+
+        @Test
+        @DisplayName(
+                "after a short sleep the session is renewed before its deadline, though its timer is late by the sleep")
+        @Tag("C14")
+        void renewedAfterASleep() throws InterruptedException {
+            Hold hold = acquired();
+            world.time().suspend(Duration.ofSeconds(20));
+
+            world.advance(Duration.ofSeconds(5));
+
+            assertThat(hold.remaining()).isGreaterThan(Duration.ofSeconds(20));
+            world.advance(Duration.ofMinutes(1));
+            assertThat(told).isEmpty();
+            hold.close();
         }
 
         @Test

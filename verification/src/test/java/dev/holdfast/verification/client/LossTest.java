@@ -11,6 +11,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.KeepAlive;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
@@ -24,10 +25,16 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @DisplayName("A loss is told, never silent")
 @Tag("C2")
 class LossTest extends LossFixture {
+
+    static List<Reply> answersThatRenewNothing() {
+        return List.of(new Reply.Stale(), new Reply.Done());
+    }
 
     @Nested
     @DisplayName("when no keep-alive is acknowledged")
@@ -101,6 +108,39 @@ class LossTest extends LossFixture {
             assertThat(hold.isHeld()).isTrue();
             assertThat(told).isEmpty();
             hold.close();
+        }
+
+        @ParameterizedTest
+        @MethodSource("dev.holdfast.verification.client.LossTest#answersThatRenewNothing")
+        @DisplayName("one that was overtaken or was answered with nonsense is repeated soon, without a loss")
+        @Tag("C14")
+        void answersThatRenewNothing(Reply answer) throws InterruptedException {
+            Hold hold = acquired();
+            link.answerNext(KeepAlive.class, answer);
+            world.advance(Duration.ofSeconds(12));
+
+            assertThat(link.sent(KeepAlive.class)).hasSize(2);
+            assertThat(hold.remaining()).isGreaterThan(Duration.ofSeconds(24));
+            assertThat(told).isEmpty();
+            hold.close();
+        }
+
+        @Test
+        @DisplayName(
+                "an acknowledgement that comes after a deadline that nobody had noticed ends the session as expired")
+        @Tag("C3")
+        void lateAcknowledgementUnnoticed() throws InterruptedException {
+            Hold hold = acquired();
+            FaultyLink.HeldUp late = link.holdUpNext(KeepAlive.class);
+            world.advance(Duration.ofSeconds(10));
+            late.deliver();
+            world.time().suspend(DEADLINE.minusSeconds(10));
+
+            late.proceed();
+            world.time().settle();
+
+            assertThat(told).containsExactly(Loss.Cause.EXPIRED);
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
         }
 
         @Test
@@ -239,6 +279,43 @@ class LossTest extends LossFixture {
 
             question.proceed();
             assertThat(hold.isHeld()).isTrue();
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("after a push that the session ended, a keep-alive from before it does not end the doubt")
+        void inDoubtAboutTheSession() throws Exception {
+            Hold hold = acquired();
+            FaultyLink.HeldUp before = link.holdUpNext(KeepAlive.class);
+            world.advance(Duration.ofSeconds(10));
+            before.awaitCommand();
+            FaultyLink.HeldUp question = link.holdUpNext(KeepAlive.class);
+            link.signal(new Signal.SessionEnded(claimOfHolder().session()));
+            question.awaitCommand();
+
+            assertThat(hold.isHeld()).isFalse();
+            before.proceed();
+            assertThat(hold.isHeld()).isFalse();
+            assertThat(told).isEmpty();
+
+            question.proceed();
+            assertThat(hold.isHeld()).isTrue();
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("a push that another session ended changes nothing, and costs no question")
+        @Tag("C14")
+        void endOfAnotherSession() throws InterruptedException {
+            Hold hold = acquired();
+            FaultyLink.HeldUp question = link.holdUpNext(KeepAlive.class);
+
+            link.signal(new Signal.SessionEnded(new SessionId("another")));
+
+            assertThat(hold.isHeld()).isTrue();
+            assertThat(link.sent(KeepAlive.class)).isEmpty();
+            world.advance(Duration.ofSeconds(10));
+            question.proceed();
             hold.close();
         }
 

@@ -225,6 +225,23 @@ class PartitionsTest {
     }
 
     @Test
+    @DisplayName("a fail-over of one has its session compared with the store, and no other")
+    void failOverOfOnePartAuditsItsSession() throws Exception {
+        Hold one = acquired(names.get(1));
+        Hold two = acquired(names.get(2));
+        Set<SessionId> audited = sessionsOf(1);
+        link.forget();
+
+        link.signal(new Signal.FailedOver(OptionalInt.of(1)));
+
+        assertThat(link.sent(Command.Audit.class))
+                .extracting(Command.Audit::session)
+                .containsExactlyElementsOf(audited);
+        one.close();
+        two.close();
+    }
+
+    @Test
     @DisplayName("keep-alives of parts that are due at about the same time go out together")
     void keepAlivesGoTogether() throws Exception {
         List<Hold> held = new ArrayList<>();

@@ -4,8 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
+import dev.holdfast.StoreRefusedException;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
@@ -38,7 +43,10 @@ class PollingTest {
     @AfterEach
     void close() {
         held.forEach(Hold::close);
-        waiting.forEach(one -> one.thenAccept(Hold::close).join());
+        world.time().settle();
+        waiting.forEach(one -> {
+            var unused = one.thenAccept(Hold::close);
+        });
         world.close();
     }
 
@@ -64,5 +72,58 @@ class PollingTest {
                 .as("how often each was polled")
                 .hasSize(NAMES)
                 .allSatisfy((name, times) -> assertThat(times).isBetween(INTERVALS - 2L, 2L * INTERVALS));
+    }
+
+    /** Lets claims wait for a number of names. */
+    private void await(int names) throws Exception {
+        for (int i = 0; i < names; i++) {
+            held.add(holder.lock("name/" + i).acquire());
+            waiting.add(waiter.lock("name/" + i).acquireAsync().toCompletableFuture());
+        }
+    }
+
+    @Test
+    @Tag("C15")
+    @DisplayName("are polled one by one if the store finds damage: only the wait for what is damaged fails")
+    void damaged() throws Exception {
+        await(3);
+        ClaimRef damaged = link.sent(Command.Acquire.class).get(0).claim();
+        link.failFor(
+                command -> command instanceof Command.Poll poll && poll.claims().contains(damaged),
+                Reason.CORRUPT,
+                Effect.NONE);
+        link.loseSignals();
+        held.get(1).close();
+
+        link.signal(new Signal.Resubscribed());
+        world.time().settle();
+        link.mend();
+
+        assertThat(waiting.remove(0))
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .withCauseInstanceOf(StoreRefusedException.class);
+        assertThat(waiting.get(0)).isCompleted();
+        assertThat(waiting.get(1)).isNotDone();
+    }
+
+    @Test
+    @Tag("C15")
+    @DisplayName("are polled again if the answer is about another number of claims, and nothing of it is believed")
+    void incomplete() throws Exception {
+        await(2);
+        link.loseSignals();
+        held.get(0).close();
+        held.get(1).close();
+        List<Reply.ClaimReply> tooMany = List.of(new Reply.Absent(), new Reply.Absent(), new Reply.Absent());
+        link.answerNext(Command.Poll.class, new Reply.Polled(tooMany));
+
+        link.signal(new Signal.Resubscribed());
+        world.time().settle();
+        assertThat(waiting).noneMatch(CompletableFuture::isDone);
+
+        world.advance(INTERVAL.multipliedBy(2));
+        assertThat(waiting).allMatch(CompletableFuture::isDone);
+        assertThat(link.sent(Command.Acquire.class)).hasSize(2);
     }
 }

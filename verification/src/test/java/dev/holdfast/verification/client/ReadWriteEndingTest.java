@@ -12,6 +12,7 @@ import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
@@ -386,6 +387,44 @@ class ReadWriteEndingTest {
                                     .get(60, TimeUnit.SECONDS)))
                     .isEqualTo(ReleaseOutcome.LOST);
             link.mend();
+        }
+
+        @Test
+        @DisplayName("and counts as lost to the one that lets go, if the store does not answer")
+        void unanswered() throws Exception {
+            HolderThread<Hold> first = reading("first");
+            HolderThread<Hold> second = reading("second");
+            link.failNext(Command.Poll.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.time().stepWall(Duration.ofHours(1));
+            assertThat(first.awaitGrant().isHeld()).isFalse();
+
+            assertThatThrownBy(first::release).isInstanceOf(LockLostException.class);
+
+            second.actor().run(() -> second.awaitGrant().ensureHeld());
+            second.release();
+        }
+
+        @Test
+        @DisplayName("and counts as lost to the one that lets go, if the store confirms it after the deadline")
+        void confirmedLate() throws Exception {
+            HolderThread<Hold> first = reading("first");
+            HolderThread<Hold> second = reading("second");
+            FaultyLink.HeldUp confirmation = link.holdUpNext(Command.Poll.class);
+            link.holdUpNext(Command.KeepAlive.class);
+            world.time().stepWall(Duration.ofHours(1));
+            CompletableFuture<ReleaseOutcome> ending = letGo(first);
+            Reply granted = confirmation.deliver();
+            world.time().suspend(TTL);
+
+            confirmation.answer(granted);
+
+            assertThat(ending.join()).isEqualTo(ReleaseOutcome.LOST);
+            assertThat(letGo(second).join()).isEqualTo(ReleaseOutcome.LOST);
+            link.mend();
+        }
+
+        private CompletableFuture<ReleaseOutcome> letGo(HolderThread<Hold> reader) throws Exception {
+            return reader.actor().call(() -> reader.awaitGrant().releaseAsync().toCompletableFuture());
         }
     }
 }

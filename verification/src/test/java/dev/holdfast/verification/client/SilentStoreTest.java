@@ -7,6 +7,7 @@ import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Command.Sending;
@@ -231,6 +232,23 @@ class SilentStoreTest extends UnknownOutcomeFixture {
             while (holdfast.lock("other").holdCount() > 0) {
                 holdfast.lock("other").unlock();
             }
+        }
+
+        @Test
+        @DisplayName("is repeated, and not taken for forgotten by the audits of the session, however long that takes")
+        void isNotForgotten() throws Exception {
+            Hold hold = lock.acquire();
+            link.fail(Release.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            CompletableFuture<ReleaseOutcome> outcome = hold.releaseAsync().toCompletableFuture();
+
+            world.advance(Duration.ofMinutes(3));
+
+            assertThat(outcome.get()).isEqualTo(ReleaseOutcome.UNCONFIRMED);
+            assertThat(link.sent(Command.Audit.class)).hasSizeGreaterThan(3);
+            assertThat(link.sent(Withdraw.class)).isEmpty();
+            link.mend();
+            world.advanceUntil(
+                    "the store has it", () -> world.holderOf("ledger").isEmpty());
         }
 
         @Test

@@ -6,9 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
@@ -128,6 +131,62 @@ class TwoProcessesTest {
         asking.answer(queued);
 
         bob.release();
+    }
+
+    @Test
+    @DisplayName("a pushed grant is believed without a question")
+    @Tag("C20")
+    void pushIsBelieved() throws Exception {
+        Hold first = atAlice.acquire();
+        QueuedThread bob = new QueuedThread("bob", atBob);
+
+        first.close();
+
+        bob.release();
+        assertThat(bobLink.sent(Command.Poll.class)).isEmpty();
+    }
+
+    @Test
+    @DisplayName("a pushed grant is not believed after a signal that it was revoked: the store is asked")
+    @Tag("C2")
+    void pushAfterRevocation() throws Exception {
+        Hold first = atAlice.acquire();
+        QueuedThread bob = new QueuedThread("bob", atBob);
+        ClaimRef claim = bobLink.sent(Command.Acquire.class).get(0).claim();
+        bobLink.signal(new Signal.Revoked(claim));
+        bobLink.forget();
+        FaultyLink.HeldUp question = bobLink.holdUpNext(Command.Poll.class);
+
+        first.close();
+
+        question.awaitCommand();
+        assertThat(bob.isWaiting()).isTrue();
+        question.proceed();
+        bob.release();
+    }
+
+    @Test
+    @DisplayName("a pushed grant is not believed while its session is in doubt: the store is asked")
+    @Tag("C10")
+    void pushInDoubt() throws Exception {
+        FaultyLink link = world.link();
+        Holdfast carol = world.client("carol", link);
+        Hold other = carol.lock("other").acquireAsync().toCompletableFuture().join();
+        Hold first = atAlice.acquire();
+        QueuedThread waiting = new QueuedThread("waiting", carol.lock("ledger"));
+        FaultyLink.HeldUp keepAlive = link.holdUpNext(Command.KeepAlive.class);
+        FaultyLink.HeldUp question = link.holdUpNext(Command.Poll.class);
+        world.time().stepWall(Duration.ofHours(1));
+        assertThat(other.isHeld()).isFalse();
+
+        first.close();
+
+        question.awaitCommand();
+        question.proceed();
+        assertThat(waiting.isWaiting()).isTrue();
+        keepAlive.proceed();
+        waiting.release();
+        other.close();
     }
 
     @Test

@@ -30,6 +30,8 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("Granted, refused and unknown are never mixed")
 @Tag("C7")
@@ -301,6 +303,36 @@ class UnknownOutcomeTest extends UnknownOutcomeFixture {
                 .withThrowableThat()
                 .withCauseInstanceOf(StoreRefusedException.class);
         bob.run(early::close);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"DENIED", "CORRUPT", "UNAVAILABLE"})
+    @DisplayName(
+            "What waits for a session fails at once if the store refuses it for good, and not if it does not answer")
+    void sessionNotOpened(Reason reason) throws Exception {
+        FaultyLink patientLink = world.link();
+        Holdfast patient = world.client(world.builder("patient", patientLink).storeTimeout(Duration.ofMinutes(10)));
+        patientLink.fail(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+        FaultyLink.HeldUp first = patientLink.holdUpNext(Command.OpenSession.class);
+        world.advance(Duration.ofSeconds(28));
+        first.awaitCommand();
+        patientLink.fail(Command.OpenSession.class, reason, Effect.NONE);
+        CompletableFuture<Hold> waiting = patient.lock("ledger").acquireAsync().toCompletableFuture();
+
+        first.fail(reason, Effect.NONE);
+        world.advance(Duration.ofSeconds(5));
+
+        assertThat(waiting.isDone()).isEqualTo(reason != Reason.UNAVAILABLE);
+        patientLink.mend();
+        if (waiting.isDone()) {
+            assertThat(waiting)
+                    .failsWithin(Duration.ZERO)
+                    .withThrowableThat()
+                    .withCauseInstanceOf(StoreRefusedException.class);
+        } else {
+            world.advanceUntil("it is granted", waiting::isDone);
+            waiting.join().close();
+        }
     }
 
     @Test
