@@ -51,6 +51,9 @@ class ConsoleServerTest {
             .build();
     private ConsoleServer server;
 
+    /** The connections of endless answers. The garbage collector would close those that nothing refers to. */
+    private final List<Socket> pages = new ArrayList<>();
+
     @BeforeEach
     void start() throws IOException {
         server = ConsoleServer.start(console, 0, Set.of("locks.example.com"), clock);
@@ -69,7 +72,10 @@ class ConsoleServerTest {
     }
 
     @AfterEach
-    void stop() {
+    void stop() throws IOException {
+        for (Socket page : pages) {
+            page.close();
+        }
         server.close();
         console.close();
     }
@@ -373,11 +379,8 @@ class ConsoleServerTest {
     @DisplayName("has fifty streams at most, and answers further pages meanwhile")
     void streams() throws IOException {
         String cookie = cookie();
-        List<Stream<String>> open = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
-            Stream<String> stream = open("/api/events?view=locks", cookie);
-            open.add(stream);
-            assertThat(stream.findFirst()).isPresent();
+            assertThat(open("/api/events?view=locks", cookie).findFirst()).isPresent();
         }
         assertThat(status(get("/api/events?view=locks", cookie))).isEqualTo(503);
         assertThat(status(get("/api/overview", cookie))).isEqualTo(200);
@@ -387,6 +390,7 @@ class ConsoleServerTest {
     /** The lines of an endless answer, after its headers. */
     private Stream<String> open(String path, String cookie) throws IOException {
         Socket socket = new Socket("127.0.0.1", server.port());
+        pages.add(socket);
         socket.setSoTimeout(20_000);
         socket.getOutputStream()
                 .write(("GET " + path + " HTTP/1.1\r\nConnection: close\r\nHost: " + host() + "\r\n" + cookie
