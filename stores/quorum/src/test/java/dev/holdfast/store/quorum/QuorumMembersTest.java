@@ -274,6 +274,42 @@ class QuorumMembersTest extends ScriptedQuorum {
         assertThat(b.names()).isEmpty();
     }
 
+    @Test
+    @Tag("Q1")
+    @DisplayName("Q1: a grant of a member that has lost its data does not count for the attempt")
+    void grantOfAMemberThatHasLostItsData() {
+        SessionId session = session();
+        b.keepsAnswers(command -> command instanceof Command.Acquire);
+        c.keepsAnswers(command -> command instanceof Command.Acquire);
+        CompletableFuture<Reply> reply = send(acquire("ledger", session));
+        a.losesItsData();
+        keptAlive(session);
+        b.letGo();
+        assertThat(reply).as("granted by one of the two that answered").isNotDone();
+        c.letGo();
+        assertThat(answered(reply)).isInstanceOf(Reply.Granted.class);
+    }
+
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: a withdrawal ends what members have granted to the attempt, and what they grant after it")
+    void withdrawalDuringAnAttempt() {
+        SessionId session = session();
+        b.keepsAnswers(command -> command instanceof Command.Acquire);
+        c.keepsAnswers(command -> command instanceof Command.Acquire);
+        Command.Acquire waits = waits(acquire("ledger", session));
+        CompletableFuture<Reply> reply = send(waits);
+        assertThat(a.names()).containsExactly("ledger");
+        CompletableFuture<Reply> withdrawn = send(new Command.Withdraw(waits.claim(), Command.Sending.FIRST));
+        assertThat(reply).isCompletedExceptionally();
+        assertThat(a.names()).isEmpty();
+        b.letGo();
+        c.letGo();
+        assertThat(answered(withdrawn)).isInstanceOf(Reply.Done.class);
+        assertThat(b.names()).isEmpty();
+        assertThat(c.names()).isEmpty();
+    }
+
     // ---- Time
 
     @Test
