@@ -63,6 +63,24 @@ class AuditTest {
     }
 
     @Test
+    @Tag("C13")
+    @DisplayName("does not take a claim for a ghost that its caller gave up before the answer")
+    void givenUpMeanwhile() {
+        FaultyLink.HeldUp acquire = link.holdUpNext(Command.Acquire.class);
+        CompletableFuture<Hold> asked = alice.lock("ledger").acquireAsync().toCompletableFuture();
+        Reply granted = acquire.deliver();
+        asked.cancel(false);
+
+        link.signal(new Signal.FailedOver());
+
+        assertThat(link.sent(Command.Audit.class)).hasSize(1);
+        assertThat(link.sent(Command.Withdraw.class)).isEmpty();
+        acquire.answer(granted);
+        assertThat(link.sent(Command.Withdraw.class)).hasSize(1);
+        assertThat(world.holderOf("ledger")).isEmpty();
+    }
+
+    @Test
     @DisplayName("withdraws a claim that the store has and nobody asked for")
     void ghost() throws Exception {
         Hold hold = alice.lock("ledger").acquire();
