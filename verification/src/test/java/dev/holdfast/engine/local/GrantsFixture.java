@@ -40,12 +40,13 @@ abstract class GrantsFixture {
     final RequestQueue queue = new RequestQueue();
     final Thread alice = new Thread("alice");
     final Thread bob = new Thread("bob");
-    Grants grants = of(ResourceSpec.MUTEX, BUDGET);
+    LocalResources resources = resources(BUDGET);
+    Grants grants = of(ResourceSpec.MUTEX);
     private long claimNumber = 1_000;
 
-    /** The grants of a resource of one kind, in a client with this budget for hand-overs. */
-    Grants of(ResourceSpec spec, Duration budget) {
-        LocalResources resources = SimulatedClient.start(
+    /** The resources of a client with this budget for hand-overs. */
+    private LocalResources resources(Duration budget) {
+        return SimulatedClient.start(
                         link,
                         world.time(),
                         Duration.ofSeconds(30),
@@ -57,6 +58,15 @@ abstract class GrantsFixture {
                 .toCompletableFuture()
                 .join()
                 .resources();
+    }
+
+    /** The grants of a resource of one kind, in a client with this budget for hand-overs. */
+    Grants of(ResourceSpec spec, Duration budget) {
+        resources = resources(budget);
+        return of(spec);
+    }
+
+    private Grants of(ResourceSpec spec) {
         return new Grants(new LocalSynchronizer(
                 resources.partition(NAME), new Resource.Registry<>(new Resource.Guards()), NAME, spec));
     }
