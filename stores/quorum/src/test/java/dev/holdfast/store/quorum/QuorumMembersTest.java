@@ -3,12 +3,14 @@ package dev.holdfast.store.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
@@ -274,6 +276,78 @@ class QuorumMembersTest extends ScriptedQuorum {
         assertThat(b.names()).isEmpty();
     }
 
+    /** Leaves at the third member what another's try got there: the release does not come through. */
+    private void leftAtTheThird() {
+        Command.Acquire owner = heldAtTwo(session());
+        c.keepsCommands(command -> command instanceof Command.Release);
+        assertThat(isGranted(acquire("ledger", session()))).isFalse();
+        release(owner);
+        c.dropKept();
+        assertThat(a.names()).isEmpty();
+        assertThat(c.names()).containsExactly("ledger");
+    }
+
+    @Test
+    @Tag("Q1")
+    @DisplayName("Q1: a hold is lost when too few members have it and another refuses it late")
+    void refusalThatComesLate() {
+        SessionId session = session();
+        leftAtTheThird();
+        c.keepsCommands(command -> command instanceof Command.Acquire);
+        assertThat(isGranted(acquire("ledger", session))).isTrue();
+        a.losesItsData();
+        keptAlive(session);
+        assertThat(b.names()).as("while the third may still grant it").containsExactly("ledger");
+        c.letGo();
+        assertThat(signals).contains("revoked ledger");
+        assertThat(b.names()).isEmpty();
+    }
+
+    @Test
+    @Tag("Q2")
+    @DisplayName("Q2: one refusal decides nothing while the rest may make a majority")
+    void oneRefusalDecidesNothing() {
+        SessionId session = session();
+        leftAtTheThird();
+        b.keepsAnswers(command -> command instanceof Command.Acquire);
+        CompletableFuture<Reply> reply = send(acquire("ledger", session));
+        assertThat(reply).isNotDone();
+        b.letGo();
+        assertThat(answered(reply)).isInstanceOf(Reply.Granted.class);
+    }
+
+    @Test
+    @Tag("Q2")
+    @DisplayName("Q2: with one member out and one refusal, the third tells contention from failure")
+    void refusalsWithoutOneMember() {
+        SessionId session = session();
+        assertThat(isGranted(acquire("ledger", session()))).isTrue();
+        a.losesItsData();
+        keptAlive(session);
+        b.keepsAnswers(command -> command instanceof Command.Acquire);
+        CompletableFuture<Reply> reply = send(acquire("ledger", session));
+        assertThat(reply).isNotDone();
+        b.letGo();
+        assertThat(answered(reply)).isInstanceOf(Reply.Refused.class);
+    }
+
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: a request that arrives after the client has raised its epoch gets nothing")
+    void requestOfAnEarlierEpoch() {
+        SessionId session = session();
+        for (ScriptedMember member : List.of(b, c)) {
+            member.keepsCommands(command -> command instanceof Command.Acquire);
+        }
+        CompletableFuture<Reply> reply = send(acquire("ledger", session));
+        assertThat(answered(send(new Command.KeepAlive(session, 1)))).isInstanceOf(Reply.SessionAlive.class);
+        b.letGo();
+        c.letGo();
+        assertThat(b.names()).isEmpty();
+        assertThat(c.names()).isEmpty();
+        assertThat(reply).isCompletedExceptionally();
+    }
+
     @Test
     @Tag("Q1")
     @DisplayName("Q1: a grant of a member that has lost its data does not count for the attempt")
@@ -364,6 +438,49 @@ class QuorumMembersTest extends ScriptedQuorum {
         assertThat(signals).as("while the first may still answer").isEmpty();
         time.advance(MEMBER_TIMEOUT);
         assertThat(signals).containsExactly("revoked ledger", "SessionAlive");
+    }
+
+    @Test
+    @Tag("Q3")
+    @DisplayName("Q3: a hold in doubt is confirmed only after a keep-alive that covers it")
+    void holdInDoubtIsConfirmedByAKeepAlive() {
+        SessionId session = session();
+        Command.Acquire acquired = heldAtTwo(session);
+        a.keepsCommands(command -> command instanceof Command.KeepAlive);
+        CompletableFuture<Reply> renewed = send(new Command.KeepAlive(session, 0));
+        time.advance(MEMBER_TIMEOUT);
+        assertThat(answered(renewed)).isInstanceOf(Reply.SessionAlive.class);
+        assertThat(signals).containsExactly("revoked ledger");
+        assertThat(send(new Command.Poll(List.of(acquired.claim()))))
+                .as("of which both have it, one for a shorter time than the client believes")
+                .isCompletedExceptionally();
+        a.dropKept();
+        a.comeBack();
+        keptAlive(session);
+        assertThat(state(acquired)).isInstanceOf(Reply.Granted.class);
+    }
+
+    @Test
+    @Tag("Q3")
+    @DisplayName("Q3: a poll reports the lease that the members have by now")
+    void pollReportsTheLeaseOfTheMembers() {
+        List<Command.Acquire> asked = new ArrayList<>();
+        List<ScriptedMember> both = List.of(a, b);
+        for (ScriptedMember member : both) {
+            member.listen(command -> {
+                if (command instanceof Command.Acquire acquire
+                        && acquire.claim().resource().value().equals("ledger")) {
+                    asked.add(acquire);
+                }
+            });
+        }
+        Command.Acquire bounded = acquire("ledger", session(), Lease.bounded(Duration.ofSeconds(10)));
+        assertThat(isGranted(bounded)).isTrue();
+        for (int i = 0; i < 2; i++) {
+            Command shortened = new Command.Extend(asked.get(i).claim(), 1, Duration.ofSeconds(4));
+            assertThat(both.get(i).execute(shortened, CallerMode.ASYNC)).isCompleted();
+        }
+        assertThat(((Reply.Granted) state(bounded)).remaining()).contains(Duration.ofSeconds(4));
     }
 
     @Test
@@ -541,6 +658,22 @@ class QuorumMembersTest extends ScriptedQuorum {
         assertThatEffectIsUnknown(withdrawn);
     }
 
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: a detached grant is released at a silent member even after the end of the session there")
+    void detachedGrantIsReleasedAfterItsSession() {
+        SessionId session = session();
+        Command.Acquire detached = acquire("ledger", session, Lease.detached(LONGEST));
+        assertThat(isGranted(detached)).isTrue();
+        c.keepsCommands(command -> command instanceof Command.Release);
+        release(detached);
+        assertThat(answered(send(new Command.CloseSession(session)))).isInstanceOf(Reply.Done.class);
+        comesBack(c);
+        assertThat(c.names()).containsExactly("ledger");
+        time.advance(MEMBER_TIMEOUT.multipliedBy(5));
+        assertThat(c.names()).isEmpty();
+    }
+
     // ---- Changes and polls
 
     @Test
@@ -555,6 +688,7 @@ class QuorumMembersTest extends ScriptedQuorum {
                 .isEqualTo(new Reply.Extended(1, Duration.ofSeconds(15)));
         b.cutOff();
         CompletableFuture<Reply> unknown = send(new Command.Extend(bounded.claim(), 2, Duration.ofSeconds(12)));
+        assertThat(unknown).as("while two may still make it").isNotDone();
         time.advance(MEMBER_TIMEOUT.plus(MOMENT));
         assertThatEffectIsUnknown(unknown);
     }
@@ -579,6 +713,8 @@ class QuorumMembersTest extends ScriptedQuorum {
     void unconfirmedHold() {
         Command.Acquire acquired = acquire("ledger", session());
         assertThat(isGranted(acquired)).isTrue();
+        time.advance(Duration.ofSeconds(5));
+        keptAlive(acquired.claim().session());
         b.cutOff();
         c.cutOff();
         Duration last = TTL.minus(TTL.dividedBy(10));
@@ -587,9 +723,61 @@ class QuorumMembersTest extends ScriptedQuorum {
         time.advance(MEMBER_TIMEOUT);
         assertThat(unknown).isCompletedExceptionally();
         assertThat(signals).isEmpty();
-        Reply.Polled polled = (Reply.Polled) inTime(new Command.Poll(List.of(acquired.claim())));
-        assertThat(polled.states()).containsExactly(new Reply.Absent());
+        time.advance(MOMENT.multipliedBy(2));
+        CompletableFuture<Reply> lost = send(new Command.Poll(List.of(acquired.claim())));
+        assertThat(lost).as("while two may still confirm it").isNotDone();
+        time.advance(MEMBER_TIMEOUT.plus(MOMENT));
+        assertThat(((Reply.Polled) answered(lost)).states()).containsExactly(new Reply.Absent());
         assertThat(signals).containsExactly("revoked ledger");
+    }
+
+    @Test
+    @Tag("Q6")
+    @DisplayName("Q6: no detached lease is longer than the time for which a member without its data is kept out")
+    void detachedLeaseIsLimited() {
+        SessionId session = session();
+        Duration tooLong = LONGEST.plusMillis(1);
+        assertThat(answered(send(acquire("other", session, Lease.detached(tooLong)))))
+                .isInstanceOf(Reply.Unsupported.class);
+        Command.Acquire detached = acquire("ledger", session, Lease.detached(LONGEST));
+        assertThat(isGranted(detached)).isTrue();
+        assertThat(send(new Command.Extend(detached.claim(), 1, tooLong))).isCompletedExceptionally();
+        assertThat(answered(send(new Command.Extend(detached.claim(), 2, LONGEST))))
+                .isEqualTo(new Reply.Extended(2, LONGEST));
+        Command.Acquire bounded = acquire("bounded", session, Lease.bounded(LONGEST));
+        assertThat(isGranted(bounded)).isTrue();
+        assertThat(answered(send(new Command.Extend(bounded.claim(), 1, tooLong))))
+                .as("of a lease that ends with its session")
+                .isInstanceOf(Reply.Extended.class);
+    }
+
+    @Test
+    @DisplayName("A keep-alive is stale if it is to a majority, and not if it is to one member")
+    void staleKeepAlive() {
+        SessionId session = session();
+        becomesStale(c, session);
+        assertThat(keptAlive(session)).isInstanceOf(Reply.SessionAlive.class);
+        becomesStale(b, session);
+        becomesStale(c, session);
+        a.keepsAnswers(command -> command instanceof Command.KeepAlive);
+        CompletableFuture<Reply> reply = send(new Command.KeepAlive(session, 0));
+        assertThat(reply).isNotDone();
+        a.letGo();
+        assertThat(answered(reply)).isInstanceOf(Reply.Stale.class);
+    }
+
+    /** The member has seen a far higher epoch of the session than this connection knows of. */
+    private void becomesStale(ScriptedMember member, SessionId session) {
+        List<SessionId> there = new ArrayList<>();
+        member.listen(command -> {
+            if (command instanceof Command.KeepAlive renewed) {
+                there.add(renewed.session());
+            }
+        });
+        keptAlive(session);
+        member.listen(command -> {});
+        assertThat(member.execute(new Command.KeepAlive(there.get(0), 1L << 50), CallerMode.ASYNC))
+                .isCompleted();
     }
 
     // ---- Lost data

@@ -227,6 +227,253 @@ class QuorumRepairTest extends ScriptedQuorum {
         assertThat(c.names()).isEmpty();
         SessionId other = session();
         assertThat(isGranted(acquire("ledger", other))).isTrue();
+        grantedAtTwo(acquire("next", session));
+        keptAliveTwice(session);
+        assertThat(c.names()).containsExactlyInAnyOrder("ledger", "next");
+    }
+
+    @Test
+    @DisplayName("Q9: a claim that changes while it is claimed again is regained only as what it has become")
+    void changeOvertakesRepair() {
+        SessionId session = session();
+        Command.Acquire writer = acquireBoth(session, Integer.MAX_VALUE, 1_000);
+        grantedAtTwo(writer);
+        c.keepsCommands(command -> command instanceof Command.Acquire);
+        keptAliveTwice(session);
+        assertThat(answered(send(new Command.ShrinkTo(writer.claim(), 1)))).isInstanceOf(Reply.Done.class);
+        c.comeBack();
+        c.letGo();
+        assertThatItIsRegainedToRead(session);
+    }
+
+    @Test
+    @DisplayName("Q9: and one that changes while the majority is asked, likewise")
+    void changeOvertakesConfirmation() {
+        SessionId session = session();
+        Command.Acquire writer = acquireBoth(session, Integer.MAX_VALUE, 1_000);
+        grantedAtTwo(writer);
+        keepsPolls();
+        keptAliveTwice(session);
+        assertThat(c.names()).containsExactly("catalogue");
+        assertThat(answered(send(new Command.ShrinkTo(writer.claim(), 1)))).isInstanceOf(Reply.Done.class);
+        letsPollsGo();
+        assertThatItIsRegainedToRead(session);
+    }
+
+    private void assertThatItIsRegainedToRead(SessionId session) {
+        assertThat(c.names()).as("with the weight that it had").isEmpty();
+        SessionId reader = session();
+        keptAlive(session);
+        assertThat(c.names()).containsExactly("catalogue");
+        a.cutOff();
+        assertThat(isGranted(acquireBoth(reader, 1, 1_001))).isTrue();
+    }
+
+    @Test
+    @DisplayName("Q9: nothing is claimed again while the claim is being changed")
+    void repairWaitsForAChange() {
+        SessionId session = session();
+        Command.Acquire bounded = acquire("ledger", session, Lease.bounded(Duration.ofSeconds(10)));
+        grantedAtTwo(bounded);
+        for (ScriptedMember member : List.of(a, b)) {
+            member.keepsAnswers(command -> command instanceof Command.Extend);
+        }
+        CompletableFuture<Reply> extended = send(new Command.Extend(bounded.claim(), 1, Duration.ofSeconds(15)));
+        keptAliveTwice(session);
+        assertThat(c.names()).isEmpty();
+        for (ScriptedMember member : List.of(a, b)) {
+            member.comeBack();
+            member.letGo();
+        }
+        assertThat(answered(extended)).isInstanceOf(Reply.Extended.class);
+        // What is left of the lease before is less than this.
+        time.advance(Duration.ofSeconds(8));
+        keptAliveTwice(session);
+        assertThat(c.names()).containsExactly("ledger");
+        assertThat(c.remaining("ledger")).isBetween(Duration.ofSeconds(7), Duration.ofMillis(7_001));
+    }
+
+    @Test
+    @DisplayName("Q9: a member that loses its data while the majority is asked does not count")
+    void memberLosesItsDataDuringARepair() {
+        SessionId session = session();
+        loseDataDuringARepair(session);
+        a.losesItsData();
+        assertThat(keptAlive(session)).isInstanceOf(Reply.SessionAlive.class);
+        assertThat(signals).contains("revoked ledger");
+        assertThat(b.names()).as("what is left of a hold that is lost").isEmpty();
+    }
+
+    @Test
+    @DisplayName("Q9: and regains the claim when it counts again")
+    void memberThatLostItsDataDuringARepairRegainsIt() {
+        SessionId session = session();
+        loseDataDuringARepair(session);
+        outlastKeepOut(session);
+        assertThat(c.names()).containsExactly("ledger");
+        assertThat(signals).isEmpty();
+    }
+
+    private void loseDataDuringARepair(SessionId session) {
+        grantedAtTwo(acquire("ledger", session));
+        keepsPolls();
+        keptAliveTwice(session);
+        assertThat(c.names()).containsExactly("ledger");
+        c.losesItsData();
+        keptAliveTwice(session);
+        letsPollsGo();
+        assertThat(c.names()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("Q9: a member that turns out to have lost its data counts no longer for what it had")
+    void repairMeetsALoss() {
+        SessionId session = session();
+        Command.Acquire other = acquire("other", session);
+        assertThat(isGranted(other)).isTrue();
+        grantedAtTwo(acquire("ledger", session));
+        a.forcesRelease("other");
+        assertThat(state(other)).isInstanceOf(Reply.Granted.class);
+        a.keepsCommands(command -> command instanceof Command.Acquire);
+        c.listen(command -> {
+            if (command instanceof Command.Acquire) {
+                c.losesItsData();
+            }
+        });
+        keptAlive(session);
+        assertThat(signals).containsExactly("revoked other");
+        assertThat(b.names()).containsExactly("ledger");
+    }
+
+    @Test
+    @DisplayName("Q9: a repair that meets silence leaves nothing, and is repeated after a later keep-alive")
+    void silenceEndsARepair() {
+        assertThatSilenceEndsARepair(Command.Acquire.class, false);
+        assertThatSilenceEndsARepair(Command.Advance.class, false);
+        assertThatSilenceEndsARepair(Command.Poll.class, true);
+    }
+
+    private void assertThatSilenceEndsARepair(Class<? extends Command> kept, boolean isAtTheMajority) {
+        a = member(Duration.ofHours(1));
+        b = member(Duration.ofHours(1));
+        c = member(Duration.ZERO);
+        store = quorum(new QuorumRules());
+        SessionId session = session();
+        grantedAtTwo(acquire("ledger", session));
+        List<ScriptedMember> silent = isAtTheMajority ? List.of(a, b) : List.of(c);
+        silent.forEach(member -> member.keepsCommands(kept::isInstance));
+        keptAliveTwice(session);
+        time.advance(MEMBER_TIMEOUT.multipliedBy(8));
+        silent.forEach(member -> {
+            member.letGo();
+            member.comeBack();
+        });
+        time.advance(MEMBER_TIMEOUT.multipliedBy(3));
+        assertThat(c.names()).as("%s", kept).isEmpty();
+        keptAliveTwice(session);
+        assertThat(c.names()).as("%s", kept).containsExactly("ledger");
+        assertThat(signals).isEmpty();
+    }
+
+    @Test
+    @DisplayName("Q9: a member that refuses it is asked again, up to sixteen times and while the claim lasts")
+    void memberThatRefusesIsAskedAgain() {
+        SessionId session = session();
+        SessionId other = session();
+        Command.Acquire acquired = acquire("ledger", session);
+        grantedAtTwo(acquired);
+        // What is left of another's try: it was answered, and the release does not come through.
+        c.keepsCommands(command -> command instanceof Command.Release);
+        assertThat(isGranted(acquire("ledger", other))).isFalse();
+        int[] asked = new int[1];
+        c.listen(command -> asked[0] += command instanceof Command.Acquire ? 1 : 0);
+        keptAliveTwice(session);
+        assertThat(asked[0]).isEqualTo(1);
+        time.advance(MEMBER_TIMEOUT);
+        assertThat(asked[0]).isEqualTo(16);
+        keptAlive(session);
+        keptAlive(other);
+        assertThat(asked[0]).as("after the next keep-alive").isEqualTo(17);
+        c.letGo();
+        time.advance(Duration.ofSeconds(2));
+        c.comeBack();
+        assertThat(c.names()).containsExactly("ledger");
+        a.losesItsData();
+        keptAlive(session);
+        assertThat(signals).isEmpty();
+    }
+
+    @Test
+    @DisplayName("Q9: a claim that is released between two tries is not claimed again, and keeps no other waiting")
+    void releaseBetweenTries() {
+        SessionId session = session();
+        Command.Acquire acquired = acquire("ledger", session);
+        grantedAtTwo(acquired);
+        c.keepsCommands(command -> command instanceof Command.Release);
+        assertThat(isGranted(acquire("ledger", session()))).isFalse();
+        int[] asked = new int[1];
+        c.listen(command -> asked[0] += command instanceof Command.Acquire ? 1 : 0);
+        keptAliveTwice(session);
+        release(acquired);
+        time.advance(MEMBER_TIMEOUT.multipliedBy(3));
+        assertThat(asked[0]).isEqualTo(1);
+        c.letGo();
+        grantedAtTwo(acquire("next", session));
+        keptAliveTwice(session);
+        assertThat(c.names()).contains("next");
+    }
+
+    @Test
+    @DisplayName("Q9: a member that was away counts only when it stands at the tokens that were given meanwhile")
+    void tokensGivenDuringARepair() {
+        a = member(Duration.ofHours(1));
+        b = member(Duration.ofHours(1));
+        c = member(Duration.ZERO);
+        ScriptedMember slow = member(Duration.ZERO);
+        store = quorum(new QuorumRules());
+        SessionId session = session();
+        Command.Acquire acquired = acquire("ledger", session);
+        grantedAtTwo(acquired);
+        long first = ((Reply.Granted) state(acquired)).tokens().last();
+        keepsPolls();
+        keptAliveTwice(session);
+        Command advance = new Command.Advance(acquired.claim(), first, 1, first + 1_000_000_000_000L);
+        long last = ((Reply.Advanced) answered(send(advance))).tokens().last();
+        letsPollsGo();
+        assertThat(c.names()).containsExactly("ledger");
+        release(acquired);
+        a.setClock(slow);
+        comesBackEmpty(a, session);
+        b.cutOff();
+        assertThat(token(acquire("ledger", session))).isGreaterThan(last);
+    }
+
+    /** The first two members grant it; the third is back, without a trace of it. */
+    private void grantedAtTwo(Command.Acquire acquire) {
+        c.cutOff();
+        assertThat(isGranted(acquire)).isTrue();
+        comesBack(c);
+        time.advance(MEMBER_TIMEOUT.multipliedBy(5));
+    }
+
+    private void keptAliveTwice(SessionId session) {
+        for (int i = 0; i < 2; i++) {
+            assertThat(keptAlive(session)).isInstanceOf(Reply.SessionAlive.class);
+        }
+    }
+
+    /** The majority's confirmations are under way until they are let go. */
+    private void keepsPolls() {
+        for (ScriptedMember member : List.of(a, b)) {
+            member.keepsAnswers(command -> command instanceof Command.Poll);
+        }
+    }
+
+    private void letsPollsGo() {
+        for (ScriptedMember member : List.of(a, b)) {
+            member.comeBack();
+            member.letGo();
+        }
     }
 
     @Test

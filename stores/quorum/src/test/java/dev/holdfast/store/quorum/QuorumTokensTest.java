@@ -9,6 +9,7 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.TokenBlock;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -51,6 +52,29 @@ class QuorumTokensTest extends ScriptedQuorum {
         keptAlive(session);
         a.cutOff();
         return token(acquire("ledger", session)) > before;
+    }
+
+    @Test
+    @Tag("Q5")
+    @DisplayName("Q5: a block of one token is followed by a later one, which a second request gets too")
+    void blockOfOneToken() {
+        begins(Duration.ZERO, Duration.ZERO, Duration.ZERO);
+        Command.Acquire acquired = acquire("ledger", session());
+        TokenBlock given = tokens(acquired);
+        assertThat(given.first()).isEqualTo(given.last());
+        for (ScriptedMember member : List.of(b, c)) {
+            member.keepsAnswers(command -> command instanceof Command.Advance);
+        }
+        CompletableFuture<Reply> one = send(new Command.Advance(acquired.claim(), given.last(), 1, 0));
+        CompletableFuture<Reply> two = send(new Command.Advance(acquired.claim(), given.last(), 1, given.last() + 50));
+        for (ScriptedMember member : List.of(b, c)) {
+            member.comeBack();
+            member.letGo();
+        }
+        TokenBlock next = ((Reply.Advanced) answered(one)).tokens();
+        assertThat(next.first()).isGreaterThan(given.last());
+        assertThat(((Reply.Advanced) answered(two)).tokens()).isEqualTo(next);
+        assertThat(advanced(acquired, next.last()).first()).isGreaterThan(next.last());
     }
 
     // ---- What only the members know
