@@ -50,6 +50,19 @@ class HoldOwnLeaseTest extends HoldFixture {
         }
 
         @Test
+        @DisplayName("that is over since the machine slept is found to be so by the first who asks for its token")
+        void tokenAfterTheEnd() throws InterruptedException {
+            Hold hold = lock.acquire(tenSeconds);
+            world.time().suspend(Duration.ofSeconds(15));
+
+            assertThatThrownBy(hold::fencingToken)
+                    .isInstanceOfSatisfying(
+                            LockLostException.class,
+                            e -> assertThat(e.loss().cause()).isEqualTo(Loss.Cause.LEASE_ENDED));
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
         @DisplayName("ends when a maximum hold time is over")
         void maxHoldEnds() throws InterruptedException {
             List<Loss> told = new CopyOnWriteArrayList<>();

@@ -8,6 +8,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Command;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Eventually;
 import java.time.Duration;
@@ -130,6 +131,29 @@ class HoldTest extends HoldFixture {
         }
 
         @Test
+        @DisplayName("before a nested one is over, though its lock is still held until that is closed too")
+        void closedBeforeANestedOne() throws Exception {
+            Hold outer = lock.acquire(AcquireOptions.defaults().withFixedLease(Duration.ofSeconds(10)));
+            Hold inner = lock.acquire();
+            outer.close();
+
+            assertThat(inner.isHeld()).isTrue();
+            assertThat(outer.isHeld()).isFalse();
+            assertThatThrownBy(outer::ensureHeld)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("was released");
+            assertThatThrownBy(() -> outer.extend(Duration.ofSeconds(20)))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("was released");
+            assertThat(link.sent(Command.Extend.class)).isEmpty();
+            assertThat(outer.releaseAsync().toCompletableFuture().get(60, TimeUnit.SECONDS))
+                    .isEqualTo(ReleaseOutcome.STILL_HELD);
+            inner.close();
+            assertThat(outer.releaseAsync().toCompletableFuture().get(60, TimeUnit.SECONDS))
+                    .isEqualTo(ReleaseOutcome.RELEASED);
+        }
+
+        @Test
         @DisplayName("is closed once, though many threads close it at the same moment")
         @Tag("C13")
         void closedByManyAtOnce() throws Exception {
@@ -148,7 +172,7 @@ class HoldTest extends HoldFixture {
                 theirs.result();
                 bob.close();
 
-                assertThat(link.sent(dev.holdfast.spi.Command.Release.class)).hasSize(1);
+                assertThat(link.sent(Command.Release.class)).hasSize(1);
                 assertThat(hold.isHeld()).isFalse();
             }
             world.awaitIdle();
@@ -356,6 +380,23 @@ class HoldTest extends HoldFixture {
 
             assertThat(told).containsExactly("outer");
             assertThatThrownBy(outer::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName("one that was named through the outermost handle is not told when only a nested one is open")
+        void namedThroughTheClosedOutermostHandle() throws InterruptedException {
+            List<String> told = new CopyOnWriteArrayList<>();
+            Hold outer = lock.acquire();
+            outer.onLost(loss -> told.add("outer"));
+            Hold inner = lock.acquire();
+            inner.onLost(loss -> told.add("inner"));
+            outer.close();
+
+            world.releaseByForce("ledger");
+            world.time().settle();
+
+            assertThat(told).containsExactly("inner");
+            assertThatThrownBy(inner::close).isInstanceOf(LockLostException.class);
         }
     }
 

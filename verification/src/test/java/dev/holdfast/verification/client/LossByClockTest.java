@@ -111,6 +111,27 @@ class LossByClockTest extends LossFixture {
         }
 
         @Test
+        @DisplayName("ensureHeld() that waits for the end of the doubt fails when another thread closes the hold")
+        void closedInDoubt() throws Exception {
+            Actor bob = world.actor("bob");
+            Hold hold = lock.acquireAsync().toCompletableFuture().join();
+            FaultyLink.HeldUp question = link.holdUpNext(KeepAlive.class);
+            world.time().stepWall(Duration.ofHours(1));
+            Doing<Boolean> ensuring = bob.start(() -> {
+                hold.ensureHeld();
+                return true;
+            });
+            question.awaitCommand();
+
+            hold.close();
+
+            assertThatThrownBy(ensuring::result)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("was released");
+            question.proceed();
+        }
+
+        @Test
         @DisplayName("a try for a free lock waits for the end of the doubt: nobody else has it")
         @Tag("C15")
         void tryInDoubt() throws Exception {

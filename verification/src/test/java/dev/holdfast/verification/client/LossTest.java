@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.holdfast.AcquisitionListener;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.spi.Command;
@@ -347,6 +349,34 @@ class LossTest extends LossFixture {
             assertThat(hold.isHeld()).isTrue();
             assertThat(told).isEmpty();
             hold.close();
+        }
+
+        @Test
+        @DisplayName("the end of the session ends all its holds before the first loss is told")
+        @Tag("C4")
+        void endOfTheSessionSeenByAListener() throws InterruptedException {
+            List<Hold> holds = new CopyOnWriteArrayList<>();
+            List<Boolean> held = new CopyOnWriteArrayList<>();
+            List<Object> tokens = new CopyOnWriteArrayList<>();
+            AcquisitionListener looksAtAll = new AcquisitionListener() {
+                @Override
+                public void onLost(Loss loss) {
+                    holds.forEach(hold -> held.add(hold.isHeld()));
+                    holds.forEach(hold -> tokens.add(catchThrowable(hold::fencingToken)));
+                }
+            };
+            Holdfast bob = world.client(world.builder("bob").listener(request -> looksAtAll));
+            holds.add(bob.lock("ledger").acquire());
+            holds.add(bob.lock("other").acquire());
+
+            world.ask(new Command.CloseSession(claimOfHolder().session()));
+            world.time().settle();
+
+            assertThat(held).containsExactly(false, false, false, false);
+            assertThat(tokens).hasSize(4).hasOnlyElementsOfType(LockLostException.class);
+            for (Hold hold : holds) {
+                assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+            }
         }
 
         @Test

@@ -424,6 +424,21 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
+        @DisplayName("without a thread acquires parts again whose leases ended while the machine slept")
+        void leaseEndedAsleep() throws Exception {
+            Hold c = bob.lock("c").acquire();
+            CompletableFuture<MultiHold> waiting = abc.acquireAsync(options).toCompletableFuture();
+            Eventually.holds("it waits for the last", () -> world.waitersOf("c") == 1);
+            world.time().suspend(Duration.ofSeconds(12));
+            c.close();
+            world.advanceUntil("it has ended", waiting::isDone);
+            MultiHold hold = waiting.join();
+            assertThat(hold.isHeld()).isTrue();
+            assertThat(asked()).filteredOn("a"::equals).hasSize(2);
+            hold.close();
+        }
+
+        @Test
         @DisplayName("a hold without one can't be extended, whatever the parts")
         void notExtendable() throws Exception {
             try (MultiHold hold = abc.acquire()) {
