@@ -110,6 +110,17 @@ class BackoffTest {
     }
 
     @Test
+    @DisplayName("for the count of a latch that is always set under an older epoch")
+    void staleCount() {
+        Holdfast alice = world.client("alice", link);
+        link.answerAll(Command.SetCount.class, new Reply.Stale());
+
+        assertThat(resultOf(alice.latch("imported").trySetCountAsync(1), Command.SetCount.class, 5, 40))
+                .isTrue();
+        alice.latch("imported").countDown();
+    }
+
+    @Test
     @DisplayName("for the turn of a task")
     void unknownTurn() {
         Holdfast alice = world.client("alice", link);

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.AcquireOptions;
+import dev.holdfast.ClientClosedException;
 import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.LockOptions;
 import dev.holdfast.Permits;
+import dev.holdfast.StoreRefusedException;
 import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Refusal;
@@ -197,6 +199,107 @@ class SemaphoreSizeTest {
         link.mend();
         assertThat(one.isHeld()).isTrue();
         one.close();
+    }
+
+    private Doing<Boolean> resizing() {
+        return world.actor("resizing").start(() -> here.resize(3));
+    }
+
+    @Test
+    @DisplayName("is changed under the next session if the one that asked has ended")
+    @Tag("P4")
+    void resizedInTheNextSession() throws Exception {
+        Permits one = there.acquire();
+        link.forget();
+        link.answerNext(Command.Resize.class, new Reply.SessionEnded());
+
+        Doing<Boolean> resizing = resizing();
+        world.advanceUntil("it is answered", resizing::isDone);
+
+        assertThat(resizing.result()).isTrue();
+        assertThat(link.sent(Command.OpenSession.class)).hasSize(1);
+        assertThat(link.sent(Command.Resize.class))
+                .extracting(Command.Resize::session)
+                .doesNotHaveDuplicates()
+                .hasSize(2);
+        one.close();
+    }
+
+    @Test
+    @DisplayName("is changed under a greater epoch if the first request had an older one, or may still arrive")
+    @Tag("P4")
+    void resizedAfterRaise() throws Exception {
+        Permits one = there.acquire();
+        for (int i = 0; i < 2; i++) {
+            link.forget();
+            if (i == 0) {
+                link.answerNext(Command.Resize.class, new Reply.Stale());
+            } else {
+                link.failNext(Command.Resize.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            }
+
+            Doing<Boolean> resizing = resizing();
+            world.advanceUntil("it is answered", resizing::isDone);
+
+            assertThat(resizing.result()).isTrue();
+            List<Command.Resize> sent = link.sent(Command.Resize.class);
+            assertThat(sent).hasSize(2);
+            assertThat(sent.get(1).epoch()).isGreaterThan(sent.get(0).epoch());
+        }
+        one.close();
+    }
+
+    @Test
+    @DisplayName("is not asked again of a store that refuses the change")
+    @Tag("P4")
+    void resizeDenied() throws Exception {
+        link.failNext(Command.Resize.class, Reason.DENIED, Effect.NONE);
+
+        Doing<Boolean> resizing = resizing();
+        world.advanceUntil("it is refused", resizing::isDone);
+
+        assertThatThrownBy(resizing::result).isInstanceOf(StoreRefusedException.class);
+        assertThat(link.sent(Command.Resize.class)).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("is asked for no longer than the store time-out, with a session or without")
+    @Tag("P4")
+    void resizeEnds() throws Exception {
+        for (int i = 0; i < 2; i++) {
+            link.fail(Command.OpenSession.class, Reason.UNAVAILABLE, Effect.NONE);
+            if (i == 0) {
+                link.fail(Command.Resize.class, Reason.UNAVAILABLE, Effect.NONE);
+            } else {
+                link.answerNext(Command.Resize.class, new Reply.SessionEnded());
+            }
+
+            Doing<Boolean> resizing = resizing();
+            Eventually.holds(
+                    "it is under way", () -> !link.sent(Command.Resize.class).isEmpty());
+            world.advance(Duration.ofSeconds(11));
+
+            Eventually.holds("it fails", resizing::isDone);
+            assertThat(link.sent(Command.Resize.class)).hasSizeLessThanOrEqualTo(40);
+            assertThatThrownBy(resizing::result).isInstanceOf(StoreUnavailableException.class);
+            link.mend();
+            link.forget();
+        }
+    }
+
+    @Test
+    @DisplayName("is not waited for once the client is closed")
+    @Tag("P4")
+    void closedWhileResizing() throws Exception {
+        link.fail(Command.Resize.class, Reason.UNAVAILABLE, Effect.NONE);
+        Doing<Boolean> resizing = resizing();
+        Eventually.holds(
+                "it is under way", () -> !link.sent(Command.Resize.class).isEmpty());
+
+        alice.close();
+
+        Eventually.holds("it ends", resizing::isDone);
+        assertThatThrownBy(resizing::result).isInstanceOf(ClientClosedException.class);
     }
 
     @Test
