@@ -55,7 +55,7 @@ final class PostgresCosts implements StatementCosts {
         return costs;
     }
 
-    /** The lines since the last call, up to one written now: what another client's statement logs meanwhile may be cut. */
+    /** The lines since the last call, up to one written now: what another client causes meanwhile may be cut. */
     private List<String> unread() {
         String mark = "read up to line " + seen;
         server.execute("DO $$ BEGIN RAISE LOG '" + mark + "'; END $$");

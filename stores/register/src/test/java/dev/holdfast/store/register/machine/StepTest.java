@@ -34,7 +34,7 @@ import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** What a step decides from the limits of a write, the numbers of the server's writes, and ended sessions and leases. */
+/** What a step decides from the limits of a write, the numbers of the writes, and ended sessions and leases. */
 class StepTest {
 
     private static final ResourceName NAME = new ResourceName("steps");
