@@ -95,7 +95,7 @@ class StepTest {
         return step.execute(command).on(0);
     }
 
-    /** Executes a command in a step of its own. */
+    /** Executes a command in a separate step. */
     @CanIgnoreReturnValue
     private Reply written(Command.OnResource command) {
         Step step = step();
