@@ -3,6 +3,7 @@ package dev.holdfast.verification.world;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.concurrent.ForkJoinPool.ManagedBlocker;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -13,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  * while the thread that sends it waits for a processor.
  *
  * An actor is at rest when it has nothing to do, or is blocked and nothing has woken it. The state of a thread does
- * not show the latter: a woken thread stays WAITING until it gets a processor. A thread that waits for a
- * CompletableFuture can be checked by that. Any other parked thread is unparked, which every parked thread must
+ * not show the latter: a woken thread stays WAITING or TIMED_WAITING until it gets a processor. A thread that waits
+ * for a CompletableFuture can be checked by that. Any other parked thread is unparked, which every parked thread must
  * tolerate. It is at rest once it has checked its condition and parked again: then all earlier wake-ups were
- * insufficient.
+ * insufficient. A thread that sleeps between checks of its own counts as at rest.
  */
 
 /** Whether one actor is at rest. Used by the thread that moves time. */
@@ -68,15 +69,16 @@ final class Quiescence {
         if (!actor.isBusy() || thread.isInterrupted()) {
             return false;
         }
-        if (state == Thread.State.TIMED_WAITING) {
-            // It rechecks on its own, and may do so for ever while time stands still.
-            return isAt(blocker);
-        }
-        if (state != Thread.State.WAITING || isMutex(blocker)) {
+        boolean isTimed = state == Thread.State.TIMED_WAITING;
+        if (!isTimed && state != Thread.State.WAITING || isMutex(blocker)) {
             return false;
         }
         if (blocker instanceof ManagedBlocker future) {
             return !future.isReleasable() && isAt(future);
+        }
+        if (isTimed && !(blocker instanceof Condition)) {
+            // It rechecks on its own, and may do so for ever while time stands still.
+            return isAt(blocker);
         }
         return blocker == null ? isAt(null) : hasLookedAgain(blocker);
     }
