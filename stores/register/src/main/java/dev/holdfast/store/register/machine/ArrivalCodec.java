@@ -9,7 +9,6 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.machine.Input.Malformed;
-import java.time.Duration;
 import java.util.Optional;
 
 /** Codec of arrivals: the request of an announced claim, and what a step needs to know of its session. */
@@ -57,7 +56,7 @@ public final class ArrivalCodec {
             ResourceSpec spec = new ResourceSpec(kind, in.number(1, Integer.MAX_VALUE), order);
             int weight = in.number(0, Integer.MAX_VALUE);
             Lease.Binding binding = StateCodec.BINDINGS[in.number(0, StateCodec.BINDINGS.length - 1)];
-            Lease lease = new Lease(binding, Duration.ofSeconds(in.number(), in.number()));
+            Lease lease = new Lease(binding, in.duration());
             int tokens = in.number(1, Integer.MAX_VALUE);
             in.end();
             Acquire command = new Acquire(

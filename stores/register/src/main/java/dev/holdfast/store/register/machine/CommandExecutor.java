@@ -213,8 +213,6 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
         if (command.seq() > grant.extension) {
             grant.pickedUp = true;
             moves.extend(grant, command.seq(), command.lease());
-        } else {
-            moves.pickUp(grant);
         }
         return Answers.extended(moves, grant);
     }

@@ -1,6 +1,7 @@
 package dev.holdfast.store.register.machine;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 
 /** Reads what an {@link Output} wrote, and throws {@link Malformed} on anything else. */
@@ -48,6 +49,11 @@ final class Input {
             throw new Malformed("a number before byte " + at + " is " + value + ", not " + least + " to " + most);
         }
         return (int) value;
+    }
+
+    /** Reads seconds and nanoseconds. */
+    Duration duration() throws Malformed {
+        return Duration.ofSeconds(number(), number(0, 999_999_999));
     }
 
     String text() throws Malformed {

@@ -211,7 +211,7 @@ final class StateCodec {
     private static ClaimEntry claim(Input in, ResourceState state, List<SessionEntry> sessions, boolean isHeld)
             throws Malformed {
         int flags = in.octet();
-        Lease.Binding binding = BINDINGS[flags & 3];
+        Lease.Binding binding = binding(flags & 3);
         SessionEntry session = sessions.get(in.number(0, sessions.size() - 1));
         ClaimRef ref = new ClaimRef(state.name, session.id(), in.number());
         int weight = in.number(0, Integer.MAX_VALUE);
@@ -219,7 +219,7 @@ final class StateCodec {
         long first = isHeld ? last - in.number() : 0;
         int want = isHeld ? 1 : in.number(1, Integer.MAX_VALUE);
         boolean hasOwnLease = binding != Lease.Binding.SESSION;
-        Duration length = hasOwnLease ? Duration.ofSeconds(in.number(), in.number()) : Duration.ZERO;
+        Duration length = hasOwnLease ? in.duration() : Duration.ZERO;
         ClaimEntry claim = new ClaimEntry(ref, session, new Lease(binding, length), weight, want);
         claim.first = first;
         claim.last = last;
@@ -233,5 +233,12 @@ final class StateCodec {
             claim.queuedAt = end - QUEUED;
         }
         return claim;
+    }
+
+    private static Lease.Binding binding(int number) throws Malformed {
+        if (number >= BINDINGS.length) {
+            throw new Malformed("there is no binding " + number);
+        }
+        return BINDINGS[number];
     }
 }

@@ -85,6 +85,26 @@ class MailCodecTest {
         refused(Arrays.copyOf(mail, mail.length + 1));
     }
 
+    @Test
+    @DisplayName("in which one octet is a different one is read, or refused")
+    void oneOctetIsDifferent() {
+        for (byte[] whole :
+                List.of(MailCodec.encode(NOTICES, STATE), MailCodec.encode(new Arrival(claim(1), 3, STATE), 1))) {
+            for (int at = 0; at < whole.length; at++) {
+                for (int octet = 0; octet < 256; octet++) {
+                    byte[] damaged = whole.clone();
+                    damaged[at] = (byte) octet;
+                    try {
+                        assertThat(MailCodec.decode(SESSION, damaged).resource().value())
+                                .isNotEmpty();
+                    } catch (StoreException e) {
+                        assertThat(e.reason()).isEqualTo(StoreException.Reason.CORRUPT);
+                    }
+                }
+            }
+        }
+    }
+
     private static void refused(byte[] mail) {
         assertThatThrownBy(() -> MailCodec.decode(SESSION, mail))
                 .isInstanceOfSatisfying(

@@ -1,12 +1,16 @@
 package dev.holdfast.store.register.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.HexFormat;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -95,6 +99,80 @@ class StateCodecTest {
             assertThat(grant.first).isEqualTo(8);
             assertThat(grant.endsAt).isZero();
         });
+    }
+
+    @Test
+    @DisplayName("that is cut off, or has something behind it, is refused as damaged")
+    void cutOff() {
+        byte[] whole = StateCodec.encode(full());
+        for (int length = 0; length < whole.length; length++) {
+            refused(Arrays.copyOf(whole, length));
+        }
+        refused(Arrays.copyOf(whole, whole.length + 1));
+    }
+
+    @Test
+    @DisplayName("in which one octet is a different one is read, or refused as damaged")
+    void oneOctetIsDifferent() {
+        byte[] whole = StateCodec.encode(full());
+        for (int at = 0; at < whole.length; at++) {
+            for (int octet = 0; octet < 256; octet++) {
+                byte[] damaged = whole.clone();
+                damaged[at] = (byte) octet;
+                readOrRefused(damaged);
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("in which the greatest numbers stand in place of some octets is read, or refused as damaged")
+    void greatestNumbers() {
+        String greatest = "ffffffffffffffff7f";
+        String whole = encode(full());
+        for (int from = 0; from < whole.length(); from += 2) {
+            for (int to = from + 2; to <= Math.min(from + 14, whole.length()); to += 2) {
+                for (int count = 1; count <= 2; count++) {
+                    readOrRefused(HexFormat.of()
+                            .parseHex(whole.substring(0, from) + greatest.repeat(count) + whole.substring(to)));
+                }
+            }
+        }
+    }
+
+    private static void readOrRefused(byte[] bytes) {
+        try {
+            assertThat(StateCodec.decode(NAME, bytes).parties()).isNotNegative();
+        } catch (StoreException e) {
+            assertThat(e.reason()).isEqualTo(StoreException.Reason.CORRUPT);
+        }
+    }
+
+    private static void refused(byte[] bytes) {
+        assertThatThrownBy(() -> StateCodec.decode(NAME, bytes))
+                .as("%s", HexFormat.of().formatHex(bytes))
+                .isInstanceOfSatisfying(
+                        StoreException.class, e -> assertThat(e.reason()).isEqualTo(StoreException.Reason.CORRUPT));
+    }
+
+    /** A state with a value in each field. */
+    private ResourceState full() {
+        LatchState latch = new LatchState();
+        latch.begin(3, 300);
+        latch.countDown("id", 1);
+        state.latch = latch;
+        ClaimEntry held = new ClaimEntry(
+                new ClaimRef(NAME, SESSION.id(), 1), SESSION, Lease.bounded(Duration.ofMillis(12_345)), 1, 1);
+        held.first = 5;
+        held.last = 7;
+        held.pickedUp = true;
+        held.extension = 2;
+        held.endsAt = NOW;
+        held.leaseId = new SessionId("lease");
+        state.grants.put(held.ref, held);
+        ClaimEntry waiting = claim(2);
+        waiting.queuedAt = NOW;
+        state.queue.put(waiting.ref, waiting);
+        return state;
     }
 
     private static ResourceState decode(String hex) {
