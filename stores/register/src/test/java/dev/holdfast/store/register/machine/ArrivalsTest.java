@@ -112,9 +112,32 @@ class ArrivalsTest {
                     .as("the first %d bytes", length)
                     .isEmpty();
         }
+        assertThat(ArrivalCodec.decode(
+                        new Arrival(whole.claim(), 0, Arrays.copyOf(whole.request(), whole.request().length + 1))))
+                .isEmpty();
         Step step = step();
         step.add(List.of(new Arrival(whole.claim(), 0, new byte[] {99})), 1);
         assertThat(step.isChange()).isFalse();
+    }
+
+    /** Otherwise it would make the next write of each other client fail. */
+    @Test
+    void noDamagedOctetOfAnArrivalMakesAStepFail() {
+        Lease bounded = new Lease(Lease.Binding.BOUNDED, Duration.ofMillis(12_345));
+        Arrival whole = ArrivalCodec.encode(
+                claim(new SessionId("s"), 7, 0, SEMAPHORE, bounded), new SessionRecord(0, "label", Duration.ofDays(1)));
+        int understood = 0;
+        for (int at = 0; at < whole.request().length; at++) {
+            for (int octet = 0; octet < 256; octet++) {
+                byte[] damaged = whole.request().clone();
+                damaged[at] = (byte) octet;
+                Arrival arrival = new Arrival(whole.claim(), 0, damaged);
+                Step step = step();
+                step.add(List.of(arrival), 1);
+                understood += ArrivalCodec.decode(arrival).isPresent() ? 1 : 0;
+            }
+        }
+        assertThat(understood).isPositive();
     }
 
     @Test
@@ -253,6 +276,35 @@ class ArrivalsTest {
         assertThat(takenIn(traits(4_000, 100_000), 5)).isBetween(50, 90);
     }
 
+    /** A path may need three octets for one, and is in several requests of the write. */
+    @Test
+    void longNamesAndRequestsLeaveRoomForFewer() {
+        assertThat(takenIn(new ResourceName("n".repeat(500)), "label", traits(4_000, 100_000), 5))
+                .isLessThanOrEqualTo(50_000 / (8 * 500));
+        assertThat(takenIn(NAME, "l".repeat(256), traits(4_000, 100_000), 5))
+                .isLessThanOrEqualTo(50_000 / (512 + 2 * 256));
+    }
+
+    @Test
+    void stepThatOnlyQueuesClaimsDependsOnTheHolderAlone() {
+        SessionId holder = session();
+        Step first = step();
+        facts.session(holder, new SessionRecord(0, "label", Duration.ofMinutes(1)));
+        assertThat(first.execute(claim(holder, 1)).on(0)).isInstanceOf(Reply.Granted.class);
+        assertThat(written(first)).isInstanceOf(WriteResult.Written.class);
+        Arrival arrival = announced(claim(session(), 1));
+        Step step = step();
+        step.add(List.of(arrival), 1);
+        assertThat(step.execute(claim(holder, 2)).on(0)).isInstanceOf(Reply.Queued.class);
+        assertThat(step.decisive(16)).containsExactly(holder);
+        Step other = step();
+        other.add(List.of(arrival), 2);
+        for (long number = 2; number <= 3; number++) {
+            var unused = other.execute(new Command.Withdraw(new ClaimRef(NAME, holder, number), Sending.FIRST));
+        }
+        assertThat(other.decisive(16)).contains(arrival.claim().session());
+    }
+
     private static RegisterTraits traits(int maxChanges, int maxStateBytes) {
         Duration second = Duration.ofSeconds(1);
         return new RegisterTraits(
@@ -269,14 +321,27 @@ class ArrivalsTest {
                 maxChanges);
     }
 
-    /** How many of 200 announced claims a step adds with this many commands. */
     private int takenIn(RegisterTraits traits, int calls) {
+        return takenIn(NAME, "label", traits, calls);
+    }
+
+    /** How many of 200 announced claims a step adds with this many commands. */
+    private int takenIn(ResourceName name, String label, RegisterTraits traits, int calls) {
         SessionId session = session();
         List<Arrival> arrivals = new ArrayList<>();
         for (int i = 1; i <= 200; i++) {
-            arrivals.add(announced(claim(session, i)));
+            Acquire claim = new Acquire(
+                    new ClaimRef(name, session, i),
+                    0,
+                    Sending.FIRST,
+                    ResourceSpec.MUTEX,
+                    1,
+                    Lease.SESSION,
+                    Waiting.QUEUE,
+                    3);
+            arrivals.add(ArrivalCodec.encode(claim, new SessionRecord(0, label, Duration.ofMinutes(1))));
         }
-        Step step = new Step(NAME, answer(server.read(NAME)), facts, traits);
+        Step step = new Step(name, answer(server.read(name)), facts, traits);
         step.add(arrivals, calls);
         ConditionalWrite write = step.write(Map.of());
         assertThat(write.index())

@@ -3,130 +3,25 @@ package dev.holdfast.store.register.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.groups.Tuple.tuple;
 
-import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
-import dev.holdfast.spi.Command.Sending;
-import dev.holdfast.spi.Command.Waiting;
-import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
-import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.store.register.IndexChange;
-import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterRecord;
-import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.RegisterTraits.Clock;
-import dev.holdfast.store.register.ServerTime;
-import dev.holdfast.store.register.SessionRecord;
-import java.time.Duration;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
-import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** What a step decides from the limits of a write, the numbers of the writes, and ended sessions and leases. */
-class StepTest {
-
-    private static final ResourceName NAME = new ResourceName("steps");
-    private static final Duration LENGTH = Duration.ofSeconds(10);
-
-    /** How many waiters a step may admit, or expired claims end. */
-    private static final int ROOM = 30;
-
-    private Clock clock = Clock.WALL;
-    private int maxStateBytes = 1_000_000;
-
-    /** The server's clock, in microseconds. */
-    private long now = 1_750_000_000_000_000L;
-
-    private RegisterRecord record = new RegisterRecord(Optional.empty(), new RecordVersion(0, 0), 0);
-    private long change;
-
-    private final Set<SessionId> gone = new HashSet<>();
-    private final Facts.Hearsay hearsay = new Facts.Hearsay() {
-        @Override
-        public boolean isGone(SessionId id) {
-            return gone.contains(id);
-        }
-
-        @Override
-        public SessionRecord session(SessionId id) {
-            return new SessionRecord(0, "label", Duration.ofMinutes(1));
-        }
-    };
-    private Facts facts = new Facts(hearsay);
-
-    private Step step() {
-        facts = new Facts(hearsay);
-        if (clock == Clock.WALL) {
-            facts.time(ServerTime.exactly(now));
-        }
-        return stepOnFacts();
-    }
-
-    private Step stepOnFacts() {
-        Duration second = Duration.ofSeconds(1);
-        RegisterTraits traits = new RegisterTraits(
-                "small", "small", clock, second, second, second, true, true, false, maxStateBytes, 4 * ROOM);
-        return new Step(NAME, record, facts, traits);
-    }
-
-    private void write(Step step) {
-        change++;
-        boolean isNew = record.state().isEmpty();
-        record = new RegisterRecord(
-                step.state(),
-                new RecordVersion(isNew ? change : record.version().incarnation(), change),
-                0);
-    }
-
-    @CanIgnoreReturnValue
-    private Reply executed(Step step, Command.OnResource command) {
-        return step.execute(command).on(0);
-    }
-
-    /** Executes a command in a separate step. */
-    @CanIgnoreReturnValue
-    private Reply written(Command.OnResource command) {
-        Step step = step();
-        Answer answer = step.execute(command);
-        write(step);
-        return answer.on(step.base(record));
-    }
-
-    private static ClaimRef ref(String session, long number) {
-        return new ClaimRef(NAME, new SessionId(session), number);
-    }
-
-    private static ResourceSpec semaphore(int capacity) {
-        return new ResourceSpec(Kind.SEMAPHORE, capacity, Order.FAIR);
-    }
-
-    private static Acquire claim(ClaimRef ref, ResourceSpec spec, int weight, Lease lease, int tokens) {
-        return new Acquire(ref, 0, Sending.FIRST, spec, weight, lease, Waiting.QUEUE, tokens);
-    }
-
-    private static Acquire claim(ClaimRef ref, ResourceSpec spec, int weight) {
-        return claim(ref, spec, weight, Lease.SESSION, 1);
-    }
-
-    private static Acquire mutex(ClaimRef ref) {
-        return claim(ref, ResourceSpec.MUTEX, 1);
-    }
-
-    private static TokenBlock tokens(Reply reply) {
-        return reply instanceof Reply.Granted granted ? granted.tokens() : ((Reply.Advanced) reply).tokens();
-    }
+class StepTest extends StepFixture {
 
     // ---- The limit of a write
 
@@ -223,6 +118,25 @@ class StepTest {
                         refused -> assertThat(refused.reason()).isEqualTo(Refusal.EXHAUSTED));
     }
 
+    @Test
+    @DisplayName(
+            "A latch whose record is full refuses counts, but none of the first hundred, and counts no refused one")
+    void fullLatch() {
+        SessionId session = new SessionId("session");
+        written(new Command.SetCount(NAME, session, 0, 1, 1_000));
+        for (int i = 1; i < 100; i++) {
+            written(new Command.CountDown(NAME, 1, "id-" + i, 1));
+        }
+        maxStateBytes = 1;
+        assertThat(written(new Command.CountDown(NAME, 1, "id-100", 1))).isEqualTo(new Reply.Count(1, 900));
+        Step step = step();
+        assertThat(executed(step, new Command.CountDown(NAME, 1, "id-101", 1)))
+                .isInstanceOfSatisfying(
+                        Reply.Refused.class,
+                        refused -> assertThat(refused.reason()).isEqualTo(Refusal.EXHAUSTED));
+        assertThat(step.isChange()).isFalse();
+    }
+
     // ---- Tokens
 
     @Test
@@ -257,10 +171,12 @@ class StepTest {
         assertThat(release.view().parties()).isZero();
         assertThat(release.notices()).containsExactly(new Notice(waiter, Notice.Kind.CHANGED, 0, 0, false));
         write(release);
-        assertThat(executed(step(), mutex(waiter)))
+        Step next = step();
+        assertThat(executed(next, mutex(waiter)))
                 .isInstanceOfSatisfying(
                         Reply.Refused.class,
                         refused -> assertThat(refused.reason()).isEqualTo(Refusal.EXHAUSTED));
+        assertThat(next.isChange()).as("the resource is in use").isFalse();
     }
 
     @Test
@@ -300,39 +216,6 @@ class StepTest {
         }
     }
 
-    // ---- Notices and answers
-
-    @Test
-    @DisplayName("A waiter that is admitted and leaves in the same step gets no notice of its grant")
-    void grantThatEndsInItsStep() {
-        ClaimRef holder = ref("holder", 1);
-        ClaimRef waiter = ref("waiter", 1);
-        written(mutex(holder));
-        written(mutex(waiter));
-        Step step = step();
-        executed(step, new Command.Release(holder));
-        assertThat(step.notices()).extracting(Notice::claim).containsExactly(waiter);
-        executed(step, new Command.Withdraw(waiter, Sending.FIRST));
-        assertThat(step.notices()).isEmpty();
-    }
-
-    @Test
-    @DisplayName("A holder learns that others wait if they are in the queue or were announced")
-    void awaited() {
-        ClaimRef holder = ref("holder", 1);
-        written(mutex(holder));
-        assertThat(isAwaited(step(), holder)).isFalse();
-        Step step = step();
-        facts.othersAnnounced(true);
-        assertThat(isAwaited(step, holder)).isTrue();
-        written(mutex(ref("waiter", 1)));
-        assertThat(isAwaited(step(), holder)).isTrue();
-    }
-
-    private static boolean isAwaited(Step step, ClaimRef holder) {
-        return ((Reply.Granted) step.poll(holder).on(0)).awaited();
-    }
-
     // ---- Leases that the server keeps
 
     @Test
@@ -356,56 +239,14 @@ class StepTest {
         assertThat(step().view().holders()).isEmpty();
     }
 
-    private Step withLease(Command.OnResource command, SessionId lease) {
-        Step unaware = step();
-        var unused = unaware.execute(command);
-        assertThat(facts.isComplete()).isFalse();
-        facts.missingLeases().forEach(key -> facts.lease(key, new OpenedSession(lease, LENGTH)));
-        Step step = stepOnFacts();
-        assertThat(step.execute(command).on(0)).isNotInstanceOf(Reply.Absent.class);
-        assertThat(facts.isComplete()).isTrue();
-        return step;
-    }
-
-    // ---- Whose liveness decides
-
     @Test
-    @DisplayName("The waiters before a claim matter, unless the whole capacity is held and it only queues")
-    void decisiveParties() {
+    @DisplayName("A lease that was opened for a claim that ends in the same step ends too")
+    void leaseOfAClaimThatEndsInItsStep() {
+        clock = Clock.REVISIONS;
         ClaimRef holder = ref("holder", 1);
-        ClaimRef waiter = ref("waiter", 1);
-        ClaimRef next = ref("next", 1);
-        ResourceSpec spec = semaphore(3);
-        written(claim(holder, spec, 2));
-        written(claim(waiter, spec, 3));
-        Step roomIsLeft = step();
-        executed(roomIsLeft, claim(next, spec, 1));
-        assertThat(roomIsLeft.decisive(16)).contains(holder.session(), waiter.session());
-        written(new Command.Resize(NAME, holder.session(), 0, 2));
-        written(claim(waiter, semaphore(3), 1));
-        Step onlyQueues = step();
-        executed(onlyQueues, claim(next, spec, 1));
-        assertThat(onlyQueues.decisive(16)).containsExactly(holder.session());
-        assertThat(onlyQueues.poll(waiter).on(0)).isInstanceOf(Reply.Queued.class);
-        assertThat(onlyQueues.decisive(16)).contains(holder.session(), waiter.session());
-        assertThat(step().decisive(16)).contains(holder.session(), waiter.session());
-    }
-
-    @Test
-    @DisplayName("In their turns all holders are checked, a few at a time")
-    void holdersInTurn() {
-        Set<SessionId> holders = new HashSet<>();
-        for (int i = 1; i <= 5; i++) {
-            ClaimRef holder = ref("holder-" + i, 1);
-            written(claim(holder, semaphore(5), 1));
-            holders.add(holder.session());
-        }
-        Set<SessionId> checked = new HashSet<>();
-        for (int turn = 7; turn < 10; turn++) {
-            Set<SessionId> some = step().holdersInTurn(2, turn);
-            assertThat(some).hasSizeLessThanOrEqualTo(2);
-            checked.addAll(some);
-        }
-        assertThat(checked).isEqualTo(holders);
+        SessionId lease = new SessionId("lease");
+        Step step = withLease(claim(holder, ResourceSpec.MUTEX, 1, Lease.bounded(LENGTH), 1), lease);
+        assertThat(executed(step, new Command.Release(holder))).isInstanceOf(Reply.Released.class);
+        assertThat(step.endedLeases()).containsExactly(lease);
     }
 }
