@@ -17,7 +17,6 @@ import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.execution.UserStage;
 import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.session.Partitions;
-import dev.holdfast.engine.session.ReleaseRetrier;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.SessionUser;
 import dev.holdfast.engine.session.SignalReceiver;
@@ -252,22 +251,20 @@ public final class Engine {
 
     private void endSession(Partition partition, @Nullable Session session, AtomicInteger open) {
         if (session == null) {
-            endClose(partition, ReleaseRetrier.Closing.CONFIRMED, open);
+            endClose(partition, null, open);
             return;
         }
         context.environment()
-                .schedule(
-                        context.options().storeTimeout().toNanos(),
-                        () -> endClose(partition, ReleaseRetrier.Closing.UNCONFIRMED, open));
+                .schedule(context.options().storeTimeout().toNanos(), () -> endClose(partition, null, open));
         partition.retrier.settle(
                 new Command.CloseSession(session.id),
                 session,
                 CallerMode.ASYNC,
-                (reply, sending) -> endClose(partition, ReleaseRetrier.Closing.CONFIRMED, open));
+                (reply, sending) -> endClose(partition, reply == null ? null : session, open));
     }
 
-    private void endClose(Partition partition, ReleaseRetrier.Closing how, AtomicInteger open) {
-        if (partition.endClose(how)) {
+    private void endClose(Partition partition, @Nullable Session ended, AtomicInteger open) {
+        if (partition.endClose(ended)) {
             countClosed(open);
         }
     }

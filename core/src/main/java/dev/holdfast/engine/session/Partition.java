@@ -279,11 +279,16 @@ public final class Partition {
         return session == null || session.state() == Session.State.ENDED ? null : session;
     }
 
-    /** Stops sending commands; whether it was called for the first time. */
-    public boolean endClose(ReleaseRetrier.Closing how) {
+    /**
+     * Stops sending commands.
+     *
+     * @param ended the session that the store has ended for that; null if it has not answered, or there was none
+     * @return whether it was called for the first time
+     */
+    public boolean endClose(@Nullable Session ended) {
         boolean isFirst = closeEnded.compareAndSet(false, true);
         if (isFirst) {
-            retrier.stop(how);
+            retrier.stop(ended);
             wire.close();
         }
         return isFirst;

@@ -65,7 +65,7 @@ public final class Partitions {
         if (context.isClosing()) {
             // The close may have missed it.
             var unused = fresh.shut();
-            var unusedEnd = fresh.endClose(ReleaseRetrier.Closing.CONFIRMED);
+            var unusedEnd = fresh.endClose(null);
         }
         return fresh;
     }

@@ -67,13 +67,13 @@ public final class ReleaseRetrier {
     /** Retries that wait for their time, by number. */
     private final Map<Long, Runnable> waiting = new ConcurrentHashMap<>();
 
-    /** How a client's close ended. */
-    public enum Closing {
-        /** The store has ended the session, and all that it held with it. */
-        CONFIRMED,
-        /** The store has not answered: claims that are left there end with their leases. */
-        UNCONFIRMED
-    }
+    /**
+     * How a client's close ended.
+     *
+     * @param ended the session that the store has ended, and all that it held with it; null if the store has not
+     *     answered, or there was none. Other claims that are left there end with their leases.
+     */
+    private record Closing(@Nullable Session ended) {}
 
     ReleaseRetrier(CommandSender wire, Environment environment, ElapsedClock clock) {
         this.wire = wire;
@@ -128,9 +128,13 @@ public final class ReleaseRetrier {
         }
     }
 
-    /** The client is closed: nothing more is sent, and later settlements end as the close did. */
-    void stop(Closing how) {
-        closing = how;
+    /**
+     * The client is closed: nothing more is sent, and what is not settled yet ends now.
+     *
+     * @param ended the session that the store has ended for that; null if it has not answered, or there was none
+     */
+    void stop(@Nullable Session ended) {
+        closing = new Closing(ended);
         waiting.keySet().forEach(this::retryNow);
     }
 
@@ -157,7 +161,7 @@ public final class ReleaseRetrier {
             Done done) {
         Closing how = closing;
         if (how != null) {
-            stopped(command, outliving, done, how);
+            stopped(command, session, outliving, done, how);
             return;
         }
         if (command instanceof Command.OnClaim onClaim) {
@@ -173,7 +177,7 @@ public final class ReleaseRetrier {
             public void failure(StoreException failure, long sentAt) {
                 Closing ended = closing;
                 if (ended != null) {
-                    stopped(command, outliving, done, ended);
+                    stopped(command, session, outliving, done, ended);
                     return;
                 }
                 if (isOver(session, outliving)) {
@@ -215,9 +219,11 @@ public final class ReleaseRetrier {
         return outliving == null ? session.isOverByNow(now) : outliving.isOverBy(now, session.goneAt());
     }
 
-    private void stopped(Command command, @Nullable FixedLeaseState outliving, Done done, Closing how) {
-        // The end of the session does not end a claim that outlives it.
-        if (how == Closing.UNCONFIRMED || outliving != null) {
+    private void stopped(
+            Command command, Session session, @Nullable FixedLeaseState outliving, Done done, Closing how) {
+        // The end of a session ends no claim of an earlier one, and none that outlives it.
+        boolean hasEnded = outliving == null && session == how.ended;
+        if (!hasEnded && !isOver(session, outliving)) {
             done.delayed(new StoreException(
                     StoreException.Reason.CLOSED,
                     StoreException.Effect.NONE,

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.ClientClosedException;
 import dev.holdfast.DistributedLock;
+import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
@@ -13,9 +14,11 @@ import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.engine.execution.ForwardingEnvironment;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.CloseSession;
 import dev.holdfast.spi.Command.Extend;
+import dev.holdfast.spi.Command.KeepAlive;
 import dev.holdfast.spi.Command.OpenSession;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.StoreException.Effect;
@@ -183,6 +186,97 @@ class ClosingTest {
             holdfast.close();
 
             assertThatThrownBy(() -> several.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(ClientClosedException.class);
+        }
+    }
+
+    @Nested
+    @DisplayName("does not call a release confirmed")
+    class Unconfirmed {
+
+        @AutoClose
+        private final World still = World.still();
+
+        private final FaultyLink near = still.link();
+        private final Holdfast client = still.client("carol", near);
+
+        @Test
+        @DisplayName("that was to be repeated when its user closed the store before it")
+        void storeClosedFirst() throws Exception {
+            Hold hold = client.lock("ledger").acquire();
+            near.fail(Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            var ending = hold.releaseAsync().toCompletableFuture();
+            near.close();
+
+            CompletableFuture<Void> closing = client.closeAsync().toCompletableFuture();
+
+            still.time().settle();
+            assertThat(closing).isCompleted();
+            assertThat(ending).isCompletedWithValue(ReleaseOutcome.UNCONFIRMED);
+            assertThat(still.holderOf("ledger")).contains("carol");
+            still.advance(Duration.ofSeconds(30));
+        }
+
+        @Test
+        @DisplayName("under an abandoned session, which the end of the present session does not end")
+        void abandonedSession() throws Exception {
+            Hold hold = client.lock("ledger").acquire();
+            near.fail(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            still.advance(Duration.ofSeconds(26));
+            near.fail(Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            var ending = hold.releaseAsync().toCompletableFuture();
+            still.advance(Duration.ofSeconds(2));
+            assertThat(near.sent(OpenSession.class)).hasSize(2);
+
+            CompletableFuture<Void> closing = client.closeAsync().toCompletableFuture();
+
+            still.time().settle();
+            assertThat(closing).isCompleted();
+            assertThat(ending).isCompletedWithValue(ReleaseOutcome.UNCONFIRMED);
+            assertThat(still.holderOf("ledger")).contains("carol");
+            still.advance(Duration.ofSeconds(2));
+        }
+    }
+
+    @Test
+    @DisplayName("ends a release whose pause before the next attempt begins while the client closes")
+    void whileAPauseBegins() throws Exception {
+        try (World still = World.still()) {
+            FaultyLink near = still.link();
+            Intruded environment = new Intruded(still.time());
+            Holdfast client = still.client(still.builder("carol", near).environment(environment));
+            Hold hold = client.lock("ledger").acquire();
+            FaultyLink.HeldUp release = near.holdUpNext(Release.class);
+            CompletableFuture<ReleaseOutcome> ending = hold.releaseAsync().toCompletableFuture();
+            release.awaitCommand();
+            Actor closer = still.actor("closer");
+            // A pause has a random length, drawn before it begins.
+            environment.beforeNextRandom = () -> closer.run(client::close);
+
+            release.fail(Reason.UNAVAILABLE, Effect.NONE);
+
+            still.time().settle();
+            assertThat(ending).isCompletedWithValue(ReleaseOutcome.RELEASED);
+        }
+    }
+
+    /** Does something when the next random number is drawn. */
+    private static final class Intruded extends ForwardingEnvironment {
+        private volatile Actor.Deed beforeNextRandom = () -> {};
+
+        Intruded(Environment real) {
+            super(real);
+        }
+
+        @Override
+        public long randomLong() {
+            Actor.Deed deed = beforeNextRandom;
+            beforeNextRandom = () -> {};
+            try {
+                deed.run();
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+            return real.randomLong();
         }
     }
 
