@@ -9,6 +9,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.Loss;
 import dev.holdfast.MultiHold;
+import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.ResourceName;
@@ -118,6 +119,29 @@ class PartitionsTest {
                 .extracting(Command.OpenSession::partition)
                 .containsExactly(3);
         second.close();
+    }
+
+    @Test
+    @DisplayName("a session is not ended while a release under it is repeated, though nothing else needs it")
+    void sessionOfARepeatedRelease() throws Exception {
+        Hold hold = acquired(names.get(3));
+        link.fail(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
+        var outcome = hold.releaseAsync().toCompletableFuture();
+
+        for (int i = 0; i < 6; i++) {
+            world.advance(KEEP_ALIVE);
+        }
+
+        assertThat(outcome).isCompletedWithValue(ReleaseOutcome.UNCONFIRMED);
+        assertThat(world.holderOf(names.get(3))).contains("alice");
+        assertThat(link.sent(Command.CloseSession.class))
+                .extracting(Command.CloseSession::session)
+                .doesNotContainAnyElementsOf(sessionsOf(3));
+        link.mend();
+        world.advanceUntil("it is released", () -> world.holderOf(names.get(3)).isEmpty());
+        assertThat(link.sent(Command.CloseSession.class))
+                .extracting(Command.CloseSession::session)
+                .doesNotContainAnyElementsOf(sessionsOf(3));
     }
 
     @Test

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.DistributedLock;
+import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.spi.Command;
@@ -16,6 +18,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -54,6 +57,37 @@ class SilentStoreTest extends UnknownOutcomeFixture {
             assertThatThrownBy(locking::result).isInstanceOf(StoreUnavailableException.class);
             assertThatThrownBy(() -> stage.get(60, TimeUnit.SECONDS))
                     .hasCauseInstanceOf(StoreUnavailableException.class);
+        }
+
+        @Test
+        @DisplayName("a waiter in the store's queue is told when another call finds that the store is silent")
+        @Tag("C15")
+        void foundByAnotherCall() throws Exception {
+            // The next keep-alive comes after three minutes, and no one polls before that.
+            FaultyLink patientLink = world.link();
+            Holdfast patient =
+                    world.client(world.builder("patient", patientLink).sessionTtl(Duration.ofMinutes(10)));
+            DistributedLock theirs = world.client(world.builder("dave").sessionTtl(Duration.ofMinutes(10)))
+                    .lock("ledger");
+            Hold held = theirs.acquire();
+            Doing<Hold> acquiring =
+                    bob.startWaiting(() -> patient.lock("ledger").acquire());
+            patientLink.fail(Command.class, Reason.UNAVAILABLE, Effect.NONE);
+            DistributedSemaphore permits = patient.semaphore("permits", 3);
+            Actor operator = world.actor("operator");
+            Doing<Boolean> first = operator.start(() -> permits.resize(5));
+            Eventually.holds(
+                    "it is sent", () -> !patientLink.sent(Command.Resize.class).isEmpty());
+            world.advance(STORE_TIMEOUT);
+            assertThatThrownBy(first::result).isInstanceOf(StoreUnavailableException.class);
+            assertThat(acquiring.isDone()).isFalse();
+
+            Doing<Boolean> second = operator.start(() -> permits.resize(5));
+
+            assertThatThrownBy(acquiring::result).isInstanceOf(StoreUnavailableException.class);
+            world.advance(STORE_TIMEOUT);
+            assertThatThrownBy(second::result).isInstanceOf(StoreUnavailableException.class);
+            held.close();
         }
 
         @Test
