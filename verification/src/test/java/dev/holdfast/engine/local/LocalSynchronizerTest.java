@@ -9,16 +9,21 @@ import dev.holdfast.Permits;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.Session;
+import dev.holdfast.engine.session.SessionUser;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.FaultyLink;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -111,10 +116,11 @@ class LocalSynchronizerTest extends ResourceFixture {
     }
 
     @Test
-    @DisplayName("reports a hold as lost that is released after its deadline, and releases its grant")
+    @DisplayName("reports a hold as lost that is released after its deadline, and ends its session without the store")
     void releaseAfterDeadline() {
         Request holder = entered(request(alice));
         Session session = holdOf(holder).claim().session;
+        link.cut();
         world.time().suspend(ASLEEP);
         assertThat(release(holder)).isCompletedWithValue(ReleaseOutcome.LOST);
         assertThat(holdOf(holder).loss()).extracting(Loss::cause).isEqualTo(Loss.Cause.EXPIRED);
@@ -131,6 +137,34 @@ class LocalSynchronizerTest extends ResourceFixture {
         assertThat(holdOf(holder).loss()).extracting(Loss::cause).isEqualTo(Loss.Cause.LEASE_ENDED);
         assertThat(isGranted(waits)).isTrue();
         release(waits);
+    }
+
+    @Test
+    @DisplayName("asks the store for a request that waits when a hold leaves its grant there")
+    void leavesGrant() {
+        Mode leaving = Mode.unowned(ResourceSpec.MUTEX, 1, LeavingHold::new);
+        Request holder = entered(request(leaving, null, AcquireTerms.attempt(OWN_LEASE)));
+        Request waits = entered(request(bob));
+        assertThat(acquires()).hasSize(1);
+        assertThat(release(holder)).isCompletedWithValue(ReleaseOutcome.RELEASED);
+        assertThat(releases()).isEmpty();
+        assertThat(acquires()).hasSize(2);
+        assertThat(waits.isDone()).isFalse();
+        world.advance(OWN_LEASE.length().plusSeconds(5));
+        assertThat(isGranted(waits)).isTrue();
+        release(waits);
+    }
+
+    /** A hold whose grant stays at the store until its lease ends there. */
+    private static final class LeavingHold extends LocalHold {
+        private LeavingHold(HoldIssuer issuer, Grant grant, Request request, long token) {
+            super(issuer, grant, request, token);
+        }
+
+        @Override
+        protected Runnable leaving(CallerMode caller, CompletableFuture<ReleaseOutcome> stage) {
+            return () -> stage.complete(ReleaseOutcome.RELEASED);
+        }
     }
 
     @Test
@@ -257,6 +291,40 @@ class LocalSynchronizerTest extends ResourceFixture {
         assertThat(first.failure()).isNotNull();
         assertThat(lighter.failure()).isNotNull();
         assertThat(resources.resource(NAME)).isNull();
+
+        acquire = holdUpAcquire();
+        Request tries = entered(seats(5, AcquireTerms.TRY));
+        Request behind = entered(seats(4));
+        acquire.answer(new Reply.Refused(Refusal.MISMATCH, "it is a mutex"));
+        assertThat(tries.failure()).isNotNull();
+        assertThat(behind.failure()).isNotNull();
+    }
+
+    @Test
+    @DisplayName("withdraws a claim that no request wants and whose answer was lost, once it can no longer arrive")
+    void unwantedWithoutAnswer() {
+        FaultyLink.HeldUp acquire = holdUpAcquire();
+        Request leaves = entered(request(alice));
+        assertThat(resource().cancel(leaves)).isTrue();
+        acquire.deliver();
+        acquire.fail(Reason.UNAVAILABLE, Effect.UNKNOWN);
+        assertThat(link.sent(Command.Withdraw.class))
+                .containsExactly(new Command.Withdraw(acquires().get(0).claim(), Command.Sending.REPEAT));
+        assertThat(world.holderOf(NAME.value())).isEmpty();
+    }
+
+    @Test
+    @DisplayName("asks again whether others wait at the store when that question has failed, and then hands over")
+    void failedQuestion() {
+        use(ResourceSpec.MUTEX, Duration.ZERO);
+        Request holder = entered(request(alice));
+        Request waits = entered(request(bob));
+        link.failNext(Command.Poll.class, Reason.UNAVAILABLE, Effect.NONE);
+        release(holder);
+        assertThat(waits.isDone()).isFalse();
+        world.advance(Duration.ofSeconds(5));
+        assertThat(isGranted(waits)).isTrue();
+        release(waits);
     }
 
     @Test
@@ -443,6 +511,22 @@ class LocalSynchronizerTest extends ResourceFixture {
         assertThat(resource.knows(grant.ref())).isFalse();
         assertThat(resource.claimOf(grant.ref())).isNull();
         assertThat(resource.holds()).isZero();
+    }
+
+    @Test
+    @DisplayName("asks the store for a request that waits when an audit has found the grant lost")
+    void lostInAudit() {
+        Request holder = entered(request(alice));
+        Request waits = entered(request(bob));
+        world.advance(Duration.ofMillis(1));
+        LocalSynchronizer resource = resource();
+        long now = resource.now();
+        resource.audit(new SessionUser.Audit(holdOf(holder).claim().session, new HashSet<>(), now, now));
+        assertThat(holdOf(holder).loss()).extracting(Loss::cause).isEqualTo(Loss.Cause.REMOVED);
+        assertThat(acquires()).hasSize(2);
+        release(holder);
+        assertThat(isGranted(waits)).isTrue();
+        release(waits);
     }
 
     @Test

@@ -5,14 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.LockOptions;
 import dev.holdfast.Permits;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.engine.session.Claim;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Waiting;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -22,6 +26,7 @@ import org.junit.jupiter.api.Test;
 class RequestDispatcherTest extends ResourceFixture {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
+    private static final Reply.Granted PASS = new Reply.Granted(new TokenBlock(201, 210), Optional.empty(), false);
 
     // ---- Admission
 
@@ -363,6 +368,23 @@ class RequestDispatcherTest extends ResourceFixture {
     }
 
     @Test
+    @DisplayName("hands a writer's grant over to all readers that wait, without asking the store")
+    void allReadersAtOnce() {
+        use(READ_WRITE);
+        Request writer = entered(request(alice));
+        Request first = entered(reader(bob));
+        Request second = entered(reader(carol));
+        link.cut();
+        release(writer);
+        assertThat(isGranted(first)).isTrue();
+        assertThat(isGranted(second)).isTrue();
+        link.mend();
+        release(first);
+        release(second);
+        world.advance(KEPT.multipliedBy(2));
+    }
+
+    @Test
     @DisplayName("asks in strict order whether others wait at the store before it hands over")
     void strictOrder() {
         use(ResourceSpec.MUTEX, Duration.ZERO);
@@ -463,6 +485,7 @@ class RequestDispatcherTest extends ResourceFixture {
         FaultyLink.HeldUp acquire = holdUpAcquire();
         Request next = entered(seats(3));
         acquire.answer(QUEUED);
+        world.advance(KEPT);
         release(holder);
         assertThat(isGranted(next)).isTrue();
         world.advance(KEPT.minusNanos(1));
@@ -513,6 +536,20 @@ class RequestDispatcherTest extends ResourceFixture {
     }
 
     @Test
+    @DisplayName("leaves room for readers elsewhere, however long a writer had the grant before them")
+    void roomAfterLongWrite() {
+        use(READ_WRITE);
+        Request writer = entered(request(alice));
+        world.advance(BUDGET.multipliedBy(2));
+        Request reads = entered(reader(bob));
+        release(writer);
+        assertThat(isGranted(reads)).isTrue();
+        world.advance(BUDGET);
+        assertThat(link.sent(Command.ShrinkTo.class)).hasSize(1);
+        release(reads);
+    }
+
+    @Test
     @DisplayName("leaves a writer its grant, though readers had it when the check was scheduled")
     void noRoomBesideWriter() {
         use(READ_WRITE);
@@ -547,6 +584,75 @@ class RequestDispatcherTest extends ResourceFixture {
         poll.answer(new Reply.Polled(List.of(QUEUED)));
         assertThat(isRefused(tries)).isTrue();
         assertThat(waits.isDone()).isFalse();
+        assertThat(resource().cancel(waits)).isTrue();
+    }
+
+    private Request passing() {
+        return request(Mode.unowned(ClaimsFixture.LATCH, 0), null, AcquireTerms.FOREVER);
+    }
+
+    @Test
+    @DisplayName("gives a pass back that is too old for the request that waits")
+    void passTooOld() {
+        use(ClaimsFixture.LATCH);
+        FaultyLink.HeldUp acquire = holdUpAcquire();
+        Request first = entered(passing());
+        Request later = entered(passing());
+        FaultyLink.HeldUp next = holdUpAcquire();
+        acquire.answer(ClaimsFixture.GRANTED);
+        assertThat(isGranted(first)).isTrue();
+        next.answer(QUEUED);
+        release(first);
+        assertThat(later.isDone()).isFalse();
+        assertThat(releases())
+                .extracting(Command.Release::claim)
+                .containsExactly(holdOf(first).claim().ref());
+        assertThat(resource().cancel(later)).isTrue();
+    }
+
+    @Test
+    @DisplayName("keeps a pass while the store is asked whether it is for the request that waits too")
+    void passKept() {
+        use(ClaimsFixture.LATCH);
+        FaultyLink.HeldUp acquire = holdUpAcquire();
+        Request first = entered(passing());
+        acquire.answer(QUEUED);
+        FaultyLink.HeldUp poll = link.holdUpNext(Command.Poll.class);
+        Request later = entered(passing());
+        poll.awaitCommand();
+        FaultyLink.HeldUp next = holdUpAcquire();
+        LocalSynchronizer resource = resource();
+        Claim claim = resource.claimOf(acquires().get(0).claim());
+        resource.step(deferred -> resource.granted(claim, ClaimsFixture.GRANTED, resource.now(), deferred));
+        assertThat(isGranted(first)).isTrue();
+        next.answer(QUEUED);
+        release(first);
+        assertThat(releases()).isEmpty();
+        assertThat(later.isDone()).isFalse();
+
+        poll.answer(new Reply.Polled(List.of(QUEUED)));
+        assertThat(isGranted(later)).isTrue();
+        release(later);
+        assertThat(releases()).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("passes no request under an older pass, though no one waited in between")
+    void passOfOthers() {
+        use(ClaimsFixture.LATCH);
+        List<Request> passed = new ArrayList<>();
+        for (Reply.Granted granted : List.of(ClaimsFixture.GRANTED, PASS)) {
+            FaultyLink.HeldUp acquire = holdUpAcquire();
+            passed.add(entered(passing()));
+            acquire.answer(granted);
+        }
+        assertThat(passed).allMatch(ResourceFixture::isGranted);
+        FaultyLink.HeldUp acquire = holdUpAcquire();
+        Request waits = entered(passing());
+        acquire.answer(QUEUED);
+        passed.forEach(this::release);
+        assertThat(waits.isDone()).isFalse();
+        assertThat(releases()).hasSize(2);
         assertThat(resource().cancel(waits)).isTrue();
     }
 }

@@ -7,6 +7,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
@@ -60,6 +61,23 @@ class AuditTest {
         audit.answer(old);
 
         assertThat(link.sent(Command.Withdraw.class)).isEmpty();
+    }
+
+    @Test
+    @Tag("C13")
+    @DisplayName("does not take a claim for a ghost whose release is on its way")
+    void releaseOnItsWay() throws Exception {
+        Hold hold = alice.lock("ledger").acquire();
+        FaultyLink.HeldUp release = link.holdUpNext(Command.Release.class);
+        CompletableFuture<ReleaseOutcome> end = hold.releaseAsync().toCompletableFuture();
+        release.awaitCommand();
+
+        link.signal(new Signal.FailedOver());
+
+        assertThat(link.sent(Command.Audit.class)).hasSize(1);
+        assertThat(link.sent(Command.Withdraw.class)).isEmpty();
+        release.proceed();
+        assertThat(end.join()).isEqualTo(ReleaseOutcome.RELEASED);
     }
 
     @Test

@@ -299,6 +299,24 @@ class SilentStoreTest extends UnknownOutcomeFixture {
         }
 
         @Test
+        @DisplayName("has an outcome with the answer: the thread that closes the hold waits for it")
+        void answeredInTime() throws Exception {
+            Hold hold = bob.call(() -> lock.acquire());
+            FaultyLink.HeldUp release = link.holdUpNext(Release.class);
+            Doing<Boolean> closing = bob.start(() -> {
+                hold.close();
+                return true;
+            });
+            release.awaitCommand();
+            world.advance(Duration.ofSeconds(1));
+            assertThat(closing.isDone()).isFalse();
+
+            release.proceed();
+
+            assertThat(closing.result()).isTrue();
+        }
+
+        @Test
         @DisplayName("keeps the next thread of the process waiting no longer than the store needs")
         @Tag("C15")
         void nextThread() throws Exception {
