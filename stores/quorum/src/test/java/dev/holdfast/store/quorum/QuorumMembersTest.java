@@ -4,14 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
-import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.Signal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -100,6 +106,42 @@ class QuorumMembersTest extends ScriptedQuorum {
         assertThat(c.names()).isEmpty();
     }
 
+    @Test
+    @Tag("Q1")
+    @DisplayName("Q1: what a member reports as revoked is checked at once, and lost if a majority lacks it")
+    void memberReportsALoss() {
+        List<ClaimRef> atA = new ArrayList<>();
+        List<ClaimRef> atB = new ArrayList<>();
+        List<Command> polls = new ArrayList<>();
+        SessionId session = session();
+        collect(a, atA, polls);
+        collect(b, atB, polls);
+        for (String name : List.of("ledger", "other")) {
+            assertThat(isGranted(acquire(name, session))).isTrue();
+        }
+        a.pushes(new Signal.SessionEnded(new SessionId("another")));
+        a.pushes(new Signal.Revoked(new ClaimRef(new ResourceName("ledger"), new SessionId("another"), 1)));
+        assertThat(polls).isEmpty();
+        a.forcesRelease("ledger");
+        a.pushes(new Signal.Revoked(atA.get(0)));
+        assertThat(polls).as("about the ledger").hasSize(2);
+        assertThat(signals).isEmpty();
+        b.forcesRelease("ledger");
+        b.pushes(new Signal.Revoked(atB.get(0)));
+        assertThat(signals).containsExactly("revoked ledger");
+        assertThat(c.names()).containsExactly("other");
+    }
+
+    private static void collect(ScriptedMember member, List<ClaimRef> claims, List<Command> polls) {
+        member.listen(command -> {
+            if (command instanceof Command.Acquire acquire) {
+                claims.add(acquire.claim());
+            } else if (command instanceof Command.Poll) {
+                polls.add(command);
+            }
+        });
+    }
+
     // ---- Attempts
 
     private Command.Acquire waits(Command.Acquire tried) {
@@ -124,23 +166,6 @@ class QuorumMembersTest extends ScriptedQuorum {
         time.advance(MEMBER_TIMEOUT.multipliedBy(5));
         assertThat(c.names()).isEmpty();
         return acquired;
-    }
-
-    private int[] countAcquiresAt(ScriptedMember member) {
-        int[] count = new int[1];
-        member.listen(command -> count[0] += command instanceof Command.Acquire ? 1 : 0);
-        return count;
-    }
-
-    private void assertThatEffectIsUnknown(CompletableFuture<Reply> future) {
-        assertThat(future)
-                .isCompletedExceptionally()
-                .failsWithin(Duration.ZERO)
-                .withThrowableThat()
-                .havingCause()
-                .isInstanceOfSatisfying(
-                        StoreException.class,
-                        failure -> assertThat(failure.effect()).isEqualTo(StoreException.Effect.UNKNOWN));
     }
 
     @Test
@@ -382,6 +407,122 @@ class QuorumMembersTest extends ScriptedQuorum {
         assertThat(answered(withdrawn)).isInstanceOf(Reply.Done.class);
         assertThat(b.names()).isEmpty();
         assertThat(c.names()).isEmpty();
+    }
+
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: an attempt that can ask no member fails at once")
+    void attemptThatCanAskNobody() {
+        SessionId session = session();
+        List.of(a, b, c).forEach(ScriptedMember::cutOff);
+        Command.Acquire waits = waits(acquire("ledger", session));
+        assertThat(isGranted(waits)).isFalse();
+        assertThat(send(new Command.Poll(List.of(waits.claim()))))
+                .as("while the outcome of the first attempt is unknown at all of them")
+                .isCompletedExceptionally();
+    }
+
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: a request that certainly had no effect leaves nothing to settle")
+    void failureWithoutAnEffect() {
+        SessionId session = session();
+        b.fails(command -> true);
+        c.failsInAStage(command -> true);
+        Command.Acquire waits = waits(acquire("ledger", session));
+        assertThat(send(waits)).isCompletedExceptionally();
+        for (ScriptedMember member : List.of(b, c)) {
+            member.comeBack();
+        }
+        assertThat(state(waits)).isInstanceOf(Reply.Granted.class);
+    }
+
+    @Test
+    @Tag("Q2")
+    @DisplayName("Q2: an attempt fails as soon as the end of a session leaves no majority within reach")
+    void endOfASessionDecidesAnAttempt() {
+        SessionId session = session();
+        b.fails(Command.Acquire.class::isInstance);
+        c.keepsCommands(Command.Acquire.class::isInstance);
+        CompletableFuture<Reply> reply = send(acquire("ledger", session));
+        assertThat(reply).as("while the third may still grant it").isNotDone();
+        a.losesItsData();
+        keptAlive(session);
+        assertThat(reply).isCompletedExceptionally();
+    }
+
+    @Test
+    @DisplayName("A claim that is requested again while its session ends is answered with that")
+    void sessionEndsDuringARepeatedRequest() {
+        SessionId session = session();
+        Command.Acquire acquired = acquire("ledger", session);
+        assertThat(isGranted(acquired)).isTrue();
+        for (ScriptedMember member : List.of(a, b)) {
+            member.keepsAnswers(Command.Poll.class::isInstance);
+        }
+        CompletableFuture<Reply> again = send(acquired);
+        a.losesItsData();
+        b.losesItsData();
+        assertThat(keptAlive(session)).isInstanceOf(Reply.SessionEnded.class);
+        a.letGo();
+        b.letGo();
+        assertThat(answered(again)).isInstanceOf(Reply.SessionEnded.class);
+        assertThat(c.names()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("A claim that a majority does not support is answered with that, and leaves nothing")
+    void unsupportedClaim() {
+        SessionId session = session();
+        Reply unsupported = new Reply.Unsupported("there are no such locks here");
+        for (ScriptedMember member : List.of(b, c)) {
+            member.answers(Command.Acquire.class::isInstance, unsupported);
+        }
+        Command.Acquire waits = waits(acquire("ledger", session));
+        assertThat(answered(send(waits))).isEqualTo(unsupported);
+        assertThat(a.names()).isEmpty();
+        assertThat(state(waits)).isInstanceOf(Reply.Absent.class);
+    }
+
+    @Test
+    @DisplayName("A claim of another kind does not wait if two of three members have the name in use")
+    void mismatchAtTwo() {
+        heldAtTwo(session());
+        Command.Acquire mutex = acquire("ledger", session());
+        Command.Acquire other = new Command.Acquire(
+                mutex.claim(),
+                0,
+                Command.Sending.FIRST,
+                new ResourceSpec(Kind.READ_WRITE, Integer.MAX_VALUE, ResourceSpec.MUTEX.order()),
+                1,
+                Lease.SESSION,
+                Command.Waiting.QUEUE,
+                1);
+        assertThat(answered(send(other)))
+                .isInstanceOfSatisfying(
+                        Reply.Refused.class,
+                        refused -> assertThat(refused.reason()).isEqualTo(Refusal.MISMATCH));
+        assertThat(c.names()).isEmpty();
+        assertThat(state(other)).isInstanceOf(Reply.Absent.class);
+    }
+
+    @Test
+    @Tag("Q1")
+    @DisplayName("Q1: an audit withdraws nothing that an attempt in progress has got")
+    void auditDuringAnAttempt() {
+        SessionId session = session();
+        for (ScriptedMember member : List.of(b, c)) {
+            member.keepsAnswers(Command.Acquire.class::isInstance);
+        }
+        Command.Acquire acquired = acquire("ledger", session);
+        CompletableFuture<Reply> reply = send(acquired);
+        assertThat(answered(send(new Command.Audit(session, Optional.empty(), 10))))
+                .isEqualTo(new Reply.Audited(List.of(), List.of(), Optional.empty()));
+        b.letGo();
+        assertThat(answered(reply)).isInstanceOf(Reply.Granted.class);
+        for (ScriptedMember member : List.of(a, b, c)) {
+            assertThat(member.names()).containsExactly("ledger");
+        }
     }
 
     // ---- Time
@@ -674,7 +815,53 @@ class QuorumMembersTest extends ScriptedQuorum {
         assertThat(c.names()).isEmpty();
     }
 
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: a member that refuses a claim after its attempt is asked again by the next")
+    void lateRefusalSettlesAnAttempt() {
+        SessionId session = session();
+        assertThat(isGranted(acquire("ledger", session()))).isTrue();
+        c.keepsAnswers(Command.Acquire.class::isInstance);
+        Command.Acquire waits = waits(acquire("ledger", session));
+        assertThat(answered(send(waits))).isInstanceOf(Reply.Queued.class);
+        c.comeBack();
+        c.letGo();
+        int[] asked = countAcquiresAt(c);
+        assertThat(state(waits)).isInstanceOf(Reply.Queued.class);
+        assertThat(asked[0]).isEqualTo(1);
+    }
+
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: an unknown grant is withdrawn at once if the client has raised its epoch meanwhile")
+    void unknownGrantOfAnEarlierEpoch() {
+        SessionId session = session();
+        c.keepsAnswers(Command.Acquire.class::isInstance);
+        Command.Acquire acquired = acquire("ledger", session);
+        assertThat(isGranted(acquired)).isTrue();
+        assertThat(answered(send(new Command.KeepAlive(session, 1)))).isInstanceOf(Reply.SessionAlive.class);
+        release(acquired);
+        assertThat(c.names()).containsExactly("ledger");
+        time.advance(MEMBER_TIMEOUT);
+        assertThat(c.names()).isEmpty();
+    }
+
     // ---- Changes and polls
+
+    @Test
+    @Tag("Q3")
+    @DisplayName("Q3: a detached hold is not lost because no majority confirms it")
+    void unconfirmedDetachedHold() {
+        Command.Acquire detached = acquire("ledger", session(), Lease.detached(LONGEST));
+        assertThat(isGranted(detached)).isTrue();
+        b.cutOff();
+        c.cutOff();
+        time.advance(TTL.plus(MOMENT));
+        CompletableFuture<Reply> unknown = send(new Command.Poll(List.of(detached.claim())));
+        time.advance(MEMBER_TIMEOUT);
+        assertThat(unknown).isCompletedExceptionally();
+        assertThat(signals).isEmpty();
+    }
 
     @Test
     @Tag("Q2")
@@ -718,7 +905,7 @@ class QuorumMembersTest extends ScriptedQuorum {
         b.cutOff();
         c.cutOff();
         Duration last = TTL.minus(TTL.dividedBy(10));
-        time.advance(last.minus(MEMBER_TIMEOUT).minus(MOMENT));
+        time.advance(last.minus(MEMBER_TIMEOUT));
         CompletableFuture<Reply> unknown = send(new Command.Poll(List.of(acquired.claim())));
         time.advance(MEMBER_TIMEOUT);
         assertThat(unknown).isCompletedExceptionally();
@@ -755,10 +942,10 @@ class QuorumMembersTest extends ScriptedQuorum {
     @DisplayName("A keep-alive is stale if it is to a majority, and not if it is to one member")
     void staleKeepAlive() {
         SessionId session = session();
-        becomesStale(c, session);
+        becomesStale(c, session, 1L << 50);
         assertThat(keptAlive(session)).isInstanceOf(Reply.SessionAlive.class);
-        becomesStale(b, session);
-        becomesStale(c, session);
+        becomesStale(b, session, 1L << 50);
+        becomesStale(c, session, 1L << 50);
         a.keepsAnswers(command -> command instanceof Command.KeepAlive);
         CompletableFuture<Reply> reply = send(new Command.KeepAlive(session, 0));
         assertThat(reply).isNotDone();
@@ -766,8 +953,24 @@ class QuorumMembersTest extends ScriptedQuorum {
         assertThat(answered(reply)).isInstanceOf(Reply.Stale.class);
     }
 
-    /** The member has seen a far higher epoch of the session than this connection knows of. */
-    private void becomesStale(ScriptedMember member, SessionId session) {
+    @Test
+    @DisplayName("A member that has seen a higher epoch of a session renews it again after some keep-alives")
+    void staleMemberIsRenewed() {
+        SessionId session = session();
+        // The outcome of a request is unknown, so the epoch is raised at this member alone.
+        c.keepsCommands(Command.Acquire.class::isInstance);
+        assertThat(isGranted(acquire("ledger", session))).isTrue();
+        time.advance(MEMBER_TIMEOUT.plus(MOMENT));
+        becomesStale(c, session, 1_000);
+        for (int i = 0; i < 10; i++) {
+            assertThat(keptAlive(session)).isInstanceOf(Reply.SessionAlive.class);
+        }
+        a.cutOff();
+        assertThat(keptAlive(session)).as("by the two others").isInstanceOf(Reply.SessionAlive.class);
+    }
+
+    /** The member has seen a higher epoch of the session than this connection knows of. */
+    private void becomesStale(ScriptedMember member, SessionId session, long epoch) {
         List<SessionId> there = new ArrayList<>();
         member.listen(command -> {
             if (command instanceof Command.KeepAlive renewed) {
@@ -776,7 +979,7 @@ class QuorumMembersTest extends ScriptedQuorum {
         });
         keptAlive(session);
         member.listen(command -> {});
-        assertThat(member.execute(new Command.KeepAlive(there.get(0), 1L << 50), CallerMode.ASYNC))
+        assertThat(member.execute(new Command.KeepAlive(there.get(0), epoch), CallerMode.ASYNC))
                 .isCompleted();
     }
 

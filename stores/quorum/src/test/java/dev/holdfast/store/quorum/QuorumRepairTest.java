@@ -376,6 +376,70 @@ class QuorumRepairTest extends ScriptedQuorum {
     }
 
     @Test
+    @DisplayName("Q9: a repair that certainly had no effect is repeated at once")
+    void failureEndsARepair() {
+        SessionId session = session();
+        grantedAtTwo(acquire("ledger", session));
+        c.fails(command -> !(command instanceof Command.KeepAlive));
+        keptAlive(session);
+        c.comeBack();
+        assertThat(c.names()).isEmpty();
+        keptAlive(session);
+        assertThat(c.names()).containsExactly("ledger");
+    }
+
+    @Test
+    @DisplayName("Q9: a release ends at once what is being regained")
+    void releaseEndsARepair() {
+        SessionId session = session();
+        Command.Acquire acquired = acquire("ledger", session);
+        grantedAtTwo(acquired);
+        keepsPolls();
+        keptAliveTwice(session);
+        assertThat(c.names()).containsExactly("ledger");
+        release(acquired);
+        assertThat(c.names()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("Q9: an audit ends nothing that is being regained")
+    void auditDuringARepair() {
+        SessionId session = session();
+        Command.Acquire acquired = acquire("ledger", session);
+        grantedAtTwo(acquired);
+        keepsPolls();
+        keptAliveTwice(session);
+        assertThat(answered(send(new Command.Audit(session, Optional.empty(), 10))))
+                .isEqualTo(new Reply.Audited(List.of(acquired.claim()), List.of(), Optional.empty()));
+        assertThat(c.names()).containsExactly("ledger");
+        letsPollsGo();
+        assertThat(c.names()).containsExactly("ledger");
+    }
+
+    @Test
+    @DisplayName("Q9: a member that already stands at the last token is not raised, and the majority is asked once")
+    void memberAtTheLastTokenIsNotRaised() {
+        // By this much time passes between the grant and the repair.
+        c = member(MEMBER_TIMEOUT.multipliedBy(6).plus(MOMENT).negated());
+        store = quorum(new QuorumRules());
+        SessionId session = session();
+        Command.Acquire acquired = acquire("ledger", session);
+        grantedAtTwo(acquired);
+        List<Command> sent = new ArrayList<>();
+        for (ScriptedMember member : List.of(a, c)) {
+            member.listen(command -> {
+                if (command instanceof Command.Advance || command instanceof Command.Poll) {
+                    sent.add(command);
+                    assertThat(sent).hasSize(1);
+                }
+            });
+        }
+        keptAliveTwice(session);
+        assertThat(c.names()).containsExactly("ledger");
+        assertThat(sent).hasSize(1);
+    }
+
+    @Test
     @DisplayName("Q9: a member that refuses it is asked again, up to sixteen times and while the claim lasts")
     void memberThatRefusesIsAskedAgain() {
         SessionId session = session();

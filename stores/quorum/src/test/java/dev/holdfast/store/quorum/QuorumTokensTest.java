@@ -77,6 +77,56 @@ class QuorumTokensTest extends ScriptedQuorum {
         assertThat(advanced(acquired, next.last()).first()).isGreaterThan(next.last());
     }
 
+    @Test
+    @Tag("Q5")
+    @DisplayName("Q5: two requests for tokens after the same block get the same, whatever each asks for")
+    void requestsAfterTheSameBlock() {
+        Command.Acquire acquired = acquire("ledger", session());
+        TokenBlock given = tokens(acquired);
+        for (ScriptedMember member : List.of(b, c)) {
+            member.keepsAnswers(command -> command instanceof Command.Advance);
+        }
+        CompletableFuture<Reply> many = send(new Command.Advance(acquired.claim(), given.last(), 100, 0));
+        CompletableFuture<Reply> one = send(new Command.Advance(acquired.claim(), given.last(), 1, 0));
+        for (ScriptedMember member : List.of(b, c)) {
+            member.comeBack();
+            member.letGo();
+        }
+        TokenBlock next = ((Reply.Advanced) answered(many)).tokens();
+        assertThat(((Reply.Advanced) answered(one)).tokens()).isEqualTo(next);
+        assertThat(((Reply.Granted) state(acquired)).tokens()).isEqualTo(next);
+    }
+
+    @Test
+    @Tag("Q5")
+    @DisplayName("Q5: a member that has yet to answer a request for tokens gets no other")
+    void oneRequestAtATime() {
+        Command.Acquire acquired = acquire("ledger", session());
+        TokenBlock given = tokens(acquired);
+        int[] sent = new int[1];
+        b.listen(command -> sent[0] += command instanceof Command.Advance ? 1 : 0);
+        for (ScriptedMember member : List.of(b, c)) {
+            member.keepsAnswers(command -> command instanceof Command.Advance);
+        }
+        CompletableFuture<Reply> advanced = send(new Command.Advance(acquired.claim(), given.last(), 1, 0));
+        assertThat(sent[0]).isEqualTo(1);
+        b.letGo();
+        assertThat(answered(advanced)).isInstanceOf(Reply.Advanced.class);
+    }
+
+    @Test
+    @Tag("Q5")
+    @DisplayName("Q5: nothing is granted if no majority can be raised to its tokens, and nothing is left of it")
+    void nothingIsGrantedWithoutTokens() {
+        begins(AHEAD, Duration.ZERO, Duration.ZERO);
+        SessionId session = session();
+        b.keepsCommands(command -> command instanceof Command.Advance);
+        c.keepsCommands(command -> command instanceof Command.Acquire);
+        assertThat(isGranted(acquire("ledger", session))).isFalse();
+        assertThat(a.names()).isEmpty();
+        assertThat(b.names()).isEmpty();
+    }
+
     // ---- What only the members know
 
     @Test
@@ -89,6 +139,7 @@ class QuorumTokensTest extends ScriptedQuorum {
         release(granted(acquire("other", session)));
         Command.Acquire detached = acquire("ledger", session, Lease.detached(LONGEST));
         TokenBlock given = tokens(detached);
+        assertThat(given.last()).as("of one token").isEqualTo(given.first());
         close(session);
         assertThat(reported(detached).last()).as("what the members keep for it").isGreaterThan(given.last());
         assertThat(advanced(detached, given.last()).first()).isGreaterThan(given.last());
@@ -110,6 +161,19 @@ class QuorumTokensTest extends ScriptedQuorum {
         // The other two have it, and the majority that they are has never stood where its tokens are.
         TokenBlock reported = reported(detached);
         assertThat(reported.first()).isGreaterThan(tokenBefore);
+        assertThat(advanced(detached, given.last()).first()).isGreaterThan(given.last());
+    }
+
+    @Test
+    @Tag("Q8")
+    @DisplayName("Q8: fresh tokens are above those that are spent, though it is unknown which these are")
+    void freshTokensAreAboveUnknownOnes() {
+        begins(AHEAD, AHEAD, Duration.ZERO);
+        SessionId session = session();
+        Command.Acquire detached = acquire("ledger", session, Lease.detached(LONGEST));
+        TokenBlock given = tokens(detached);
+        close(session);
+        b.cutOff();
         assertThat(advanced(detached, given.last()).first()).isGreaterThan(given.last());
     }
 
@@ -151,6 +215,36 @@ class QuorumTokensTest extends ScriptedQuorum {
         assertThat(token(acquire("ledger", next)))
                 .as("whose majority is that of the first")
                 .isGreaterThan(reported.last());
+    }
+
+    @Test
+    @Tag("Q8")
+    @DisplayName(
+            "Q8: what a majority has of it is held, what fewer have is not, and of too few answers nothing is known")
+    void grantIsThatOfAMajority() {
+        SessionId session = session();
+        Command.Acquire detached = granted(acquire("ledger", session, Lease.detached(LONGEST)));
+        close(session);
+        assertThat(((Reply.Granted) state(detached)).remaining()).contains(LONGEST);
+        b.cutOff();
+        c.cutOff();
+        CompletableFuture<Reply> unknown = send(new Command.Poll(List.of(detached.claim())));
+        time.advance(MEMBER_TIMEOUT);
+        assertThat(unknown).isCompletedExceptionally();
+        for (ScriptedMember member : List.of(b, c)) {
+            member.dropKept();
+            member.comeBack();
+            member.forcesRelease("ledger");
+        }
+        assertThat(a.names()).containsExactly("ledger");
+        assertThat(state(detached)).isInstanceOf(Reply.Absent.class);
+    }
+
+    @Test
+    @Tag("Q8")
+    @DisplayName("Q8: nothing is held under an id that names a session at no member")
+    void sessionAtNoMember() {
+        assertThat(state(acquire("ledger", new SessionId("q1,,,")))).isInstanceOf(Reply.Absent.class);
     }
 
     private void begins(Duration aheadOfA, Duration aheadOfB, Duration aheadOfC) {

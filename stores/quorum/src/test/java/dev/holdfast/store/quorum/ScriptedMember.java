@@ -7,6 +7,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.store.memory.ReferenceStore;
 import java.time.Duration;
@@ -18,6 +19,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 
 /** A member that a test controls: it can delay commands or replies until the test releases them, and lose its data. */
 final class ScriptedMember implements LockStore {
@@ -28,7 +30,11 @@ final class ScriptedMember implements LockStore {
     private ReferenceStore server;
     private Predicate<Command> commandsKept = NONE;
     private Predicate<Command> answersKept = NONE;
+    private Predicate<Command> replaced = NONE;
+    private CompletionStage<Reply> replacement = new CompletableFuture<>();
+    private UnaryOperator<StoreTraits> traits = UnaryOperator.identity();
     private final List<Runnable> kept = new ArrayList<>();
+    private final List<Consumer<Signal>> signalListeners = new ArrayList<>();
     private Consumer<Command> listener = command -> {};
 
     ScriptedMember(LongSupplier clock) {
@@ -51,6 +57,29 @@ final class ScriptedMember implements LockStore {
         answersKept = which;
     }
 
+    /** Such commands have no effect, and get this reply. */
+    void answers(Predicate<Command> which, Reply reply) {
+        replaced = which;
+        replacement = CompletableFuture.completedFuture(reply);
+    }
+
+    /** Such commands fail at once, certainly without an effect; a stage of the driver wraps the failure. */
+    void failsInAStage(Predicate<Command> which) {
+        fails(which);
+        replacement = replacement.thenApply(reply -> reply);
+    }
+
+    /** Such commands fail at once, certainly without an effect. */
+    void fails(Predicate<Command> which) {
+        fails(which, StoreException.Reason.UNAVAILABLE);
+    }
+
+    void fails(Predicate<Command> which, StoreException.Reason reason) {
+        replaced = which;
+        replacement = CompletableFuture.failedFuture(
+                new StoreException(reason, StoreException.Effect.NONE, "it is shutting down", null));
+    }
+
     /** Calls back with each command that is sent there, before it is done. */
     void listen(Consumer<Command> by) {
         listener = by;
@@ -60,6 +89,7 @@ final class ScriptedMember implements LockStore {
     void comeBack() {
         commandsKept = NONE;
         answersKept = NONE;
+        replaced = NONE;
     }
 
     /** Releases what was delayed, in order. */
@@ -110,14 +140,22 @@ final class ScriptedMember implements LockStore {
                         .toList();
     }
 
+    /** Changes the traits that it reports. */
+    void declares(UnaryOperator<StoreTraits> change) {
+        traits = change;
+    }
+
     @Override
     public StoreTraits traits() {
-        return server.traits();
+        return traits.apply(server.traits());
     }
 
     @Override
     public CompletionStage<Reply> execute(Command command, CallerMode caller) {
         listener.accept(command);
+        if (replaced.test(command)) {
+            return replacement;
+        }
         CompletableFuture<Reply> answer = new CompletableFuture<>();
         if (commandsKept.test(command)) {
             kept.add(() -> answer.complete(now(command)));
@@ -136,10 +174,15 @@ final class ScriptedMember implements LockStore {
                 .join();
     }
 
+    /** Pushes a signal. By itself it pushes nothing. */
+    void pushes(Signal signal) {
+        signalListeners.forEach(each -> each.accept(signal));
+    }
+
     @Override
     public Subscription subscribe(Consumer<Signal> listener) {
-        // It pushes nothing.
-        return () -> {};
+        signalListeners.add(listener);
+        return () -> signalListeners.remove(listener);
     }
 
     @Override

@@ -12,12 +12,15 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.test.ManualEnvironment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 
 /** A quorum of three members that do what a test says, on a clock that stands still until the test moves it. */
 abstract class ScriptedQuorum {
@@ -30,6 +33,8 @@ abstract class ScriptedQuorum {
     final ManualEnvironment time = new ManualEnvironment();
     final List<String> signals = new ArrayList<>();
     private final List<QuorumStore> open = new ArrayList<>();
+    private final List<Throwable> failures = new ArrayList<>();
+    private Thread.@Nullable UncaughtExceptionHandler handler;
     private long claims;
 
     ScriptedMember a = member(Duration.ZERO);
@@ -42,15 +47,19 @@ abstract class ScriptedQuorum {
     }
 
     QuorumStore quorum(QuorumRules rules) {
-        QuorumStore made = QuorumStore.builder()
+        return quorum(rules, LONGEST, a, b, c);
+    }
+
+    QuorumStore quorum(QuorumRules rules, Duration longestLease, ScriptedMember... members) {
+        QuorumStore.Builder builder = QuorumStore.builder()
                 .environment(time)
                 .answerWithin(MEMBER_TIMEOUT)
-                .longestLease(LONGEST)
-                .rules(rules)
-                .member(a)
-                .member(b)
-                .member(c)
-                .open();
+                .longestLease(longestLease)
+                .rules(rules);
+        for (ScriptedMember member : members) {
+            builder.member(member);
+        }
+        QuorumStore made = builder.open();
         made.subscribe(signal -> {
             if (signal instanceof Signal.Revoked revoked) {
                 signals.add("revoked " + revoked.claim().resource());
@@ -77,10 +86,18 @@ abstract class ScriptedQuorum {
         member.comeBack();
     }
 
+    @BeforeEach
+    void collectFailures() {
+        handler = Thread.currentThread().getUncaughtExceptionHandler();
+        Thread.currentThread().setUncaughtExceptionHandler((thread, failure) -> failures.add(failure));
+    }
+
     @AfterEach
     void closeAll() {
+        Thread.currentThread().setUncaughtExceptionHandler(handler);
         open.forEach(QuorumStore::close);
         time.close();
+        assertThat(failures).as("what failed in an event").isEmpty();
     }
 
     // ---- What is asked
@@ -89,6 +106,7 @@ abstract class ScriptedQuorum {
         return store.execute(command, CallerMode.ASYNC).toCompletableFuture();
     }
 
+    @CanIgnoreReturnValue
     SessionId session() {
         return ((Reply.SessionOpened) answered(send(new Command.OpenSession(TTL, "test")))).session();
     }
@@ -155,5 +173,22 @@ abstract class ScriptedQuorum {
         return ((Reply.Polled) answered(send(new Command.Poll(List.of(command.claim())))))
                 .states()
                 .get(0);
+    }
+
+    static void assertThatEffectIsUnknown(CompletableFuture<Reply> future) {
+        assertThat(future)
+                .isCompletedExceptionally()
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOfSatisfying(
+                        StoreException.class,
+                        failure -> assertThat(failure.effect()).isEqualTo(StoreException.Effect.UNKNOWN));
+    }
+
+    static int[] countAcquiresAt(ScriptedMember member) {
+        int[] count = new int[1];
+        member.listen(command -> count[0] += command instanceof Command.Acquire ? 1 : 0);
+        return count;
     }
 }
