@@ -9,7 +9,6 @@ import dev.holdfast.store.quorum.member.Member;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The sessions at the members: opens them, again if one has ended, and handles their ends. */
@@ -81,7 +80,7 @@ final class MemberSessions {
                         Markers.alone(quorum.members.size()),
                         (opened, unfit) -> opened(session, i, opened));
             } else if (!there.isVerified) {
-                verify(session, there, unused -> {});
+                verify(session, there);
             }
         }
     }
@@ -100,17 +99,10 @@ final class MemberSessions {
     }
 
     /** Determines for an existing member session whether the member may be trusted. */
-    void verify(QuorumSession session, MemberSession there, Consumer<Optional<StoreException>> done) {
+    private void verify(QuorumSession session, MemberSession there) {
         int i = there.member.index;
-        if (session.isOpening[i]) {
-            done.accept(Optional.empty());
-            return;
-        }
         session.isOpening[i] = true;
-        quorum.markers.verify(there, Markers.alone(quorum.members.size()), unfit -> {
-            session.isOpening[i] = false;
-            done.accept(unfit);
-        });
+        quorum.markers.verify(there, Markers.alone(quorum.members.size()), unfit -> session.isOpening[i] = false);
     }
 
     // ---- Sessions of other connections
