@@ -260,6 +260,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
             claim.attempts = known.attempts;
             claim.repaired = known.repaired;
             claim.ending.addAll(known.ending);
+            known.successor = claim;
         }
         session.claims.put(claim.ref, claim);
         if (isAfterYield) {

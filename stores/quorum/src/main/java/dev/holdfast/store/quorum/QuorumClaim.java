@@ -72,6 +72,10 @@ final class QuorumClaim {
     /** Its holds that are being ended at members, from any attempt. */
     final List<MemberHold> ending = new ArrayList<>();
 
+    /** The claim with the same reference that was made after this one; what this one still ends excludes it too. */
+    @Nullable
+    QuorumClaim successor;
+
     /** The listeners for its end. */
     final List<Runnable> endListeners = new ArrayList<>();
 

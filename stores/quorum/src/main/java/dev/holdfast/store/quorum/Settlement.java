@@ -73,10 +73,11 @@ final class Settlement {
 
     private void ended(MemberHold hold) {
         hold.state = MemberHold.State.NONE;
-        QuorumClaim claim = hold.claim;
-        claim.ending.remove(hold);
-        List.copyOf(claim.endListeners).forEach(Runnable::run);
-        quorum.forgetIfSettled(claim);
+        for (QuorumClaim claim = hold.claim; claim != null; claim = claim.successor) {
+            claim.ending.remove(hold);
+            List.copyOf(claim.endListeners).forEach(Runnable::run);
+            quorum.forgetIfSettled(claim);
+        }
     }
 
     /** Whether the member can't have anything of it any more. */

@@ -833,6 +833,25 @@ class QuorumMembersTest extends ScriptedQuorum {
 
     @Test
     @Tag("Q4")
+    @DisplayName(
+            "Q4: a claim that is made again after its release is not requested from a member that has yet to end it")
+    void claimIsMadeAgainAfterItsRelease() {
+        Command.Acquire acquired = acquire("ledger", session());
+        assertThat(isGranted(acquired)).isTrue();
+        c.keepsAnswers(Command.Release.class::isInstance);
+        release(acquired);
+        int[] asked = countAcquiresAt(c);
+        assertThat(isGranted(acquired)).isTrue();
+        assertThat(asked[0]).isZero();
+        c.comeBack();
+        c.letGo();
+        release(acquired);
+        assertThat(isGranted(acquired)).isTrue();
+        assertThat(asked[0]).as("after it has ended there").isEqualTo(1);
+    }
+
+    @Test
+    @Tag("Q4")
     @DisplayName("Q4: an unknown grant is withdrawn at once if the client has raised its epoch meanwhile")
     void unknownGrantOfAnEarlierEpoch() {
         SessionId session = session();
