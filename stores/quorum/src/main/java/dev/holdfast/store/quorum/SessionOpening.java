@@ -24,6 +24,10 @@ final class SessionOpening {
     private final Duration ttl;
     private final long startedAt;
     private final @Nullable MemberSession[] at;
+
+    /** By the index of the member: whether it is known if a session was opened there. */
+    private final boolean[] hasAnswered;
+
     private final List<String> failures = new ArrayList<>();
     private @Nullable StoreException denied;
     private @Nullable QuorumSession session;
@@ -38,6 +42,7 @@ final class SessionOpening {
         this.ttl = rounded(command.ttl());
         this.startedAt = quorum.loop.now();
         this.at = new @Nullable MemberSession[quorum.members.size()];
+        this.hasAnswered = new boolean[quorum.members.size()];
     }
 
     /** A ttl that all members support: at least the longest minimum, in multiples of the coarsest granularity. */
@@ -69,6 +74,7 @@ final class SessionOpening {
 
     private void opened(Member member, @Nullable MemberSession there, Optional<StoreException> unfit) {
         pending--;
+        hasAnswered[member.index] = true;
         unfit.ifPresent(why -> failures.add(member + ": " + why.getMessage()));
         if (unfit.isPresent() && unfit.get().reason() != Reason.UNAVAILABLE) {
             denied = denied == null ? unfit.get() : denied;
@@ -104,7 +110,7 @@ final class SessionOpening {
         open.isConfirmed = true;
         open.confirmedSince = startedAt;
         for (Member member : quorum.members) {
-            open.isOpening[member.index] = at[member.index] == null && pending > 0;
+            open.isOpening[member.index] = !hasAnswered[member.index];
         }
         quorum.sessions.put(open.id, open);
         future.complete(new Reply.SessionOpened(open.id, ttl));

@@ -86,6 +86,22 @@ class QuorumSessionsTest extends ScriptedQuorum {
     }
 
     @Test
+    @DisplayName("One of five that fails while another has yet to answer gets a session too")
+    void sessionWithoutTwoMembers() {
+        ScriptedMember d = member(Duration.ZERO);
+        ScriptedMember e = member(Duration.ZERO);
+        store = quorum(new QuorumRules(), LONGEST, a, b, c, d, e);
+        session();
+        a.fails(command -> true);
+        e.keepsCommands(command -> true);
+        SessionId session = session();
+        a.comeBack();
+        keptAlive(session);
+        d.cutOff();
+        assertThat(isGranted(acquire("ledger", session))).isTrue();
+    }
+
+    @Test
     @DisplayName("A member that is slow to open a session gets one, and the others get another when it has ended")
     void sessionAtASlowMember() {
         session();
