@@ -14,24 +14,29 @@ final class ForcedRelease {
     private final Quorum quorum;
     private final QuorumInspection.Holder holder;
     private final CompletableFuture<Reply> future;
-    private int pending;
-    private int ended;
 
-    private ForcedRelease(Quorum quorum, QuorumInspection.Holder holder, CompletableFuture<Reply> future) {
+    /** How many members may have it: those that reported it and those that reported nothing. */
+    private int possible;
+
+    private int pending;
+
+    private ForcedRelease(Quorum quorum, QuorumInspection.Holder holder, int silent, CompletableFuture<Reply> future) {
         this.quorum = quorum;
         this.holder = holder;
+        this.possible = holder.sights.size() + silent;
         this.future = future;
     }
 
     static void release(Quorum quorum, Command.ForceRelease command, CompletableFuture<Reply> future) {
-        QuorumInspection.holders(quorum, command.resource().value(), Command.Inspect.Scope.NAME, (holders, failure) -> {
+        String name = command.resource().value();
+        QuorumInspection.holders(quorum, name, Command.Inspect.Scope.NAME, (holders, silent, failure) -> {
             if (failure != null) {
                 future.completeExceptionally(failure);
                 return;
             }
             for (QuorumInspection.Holder holder : holders) {
                 if (holder.first.name().equals(command.resource()) && hasToken(quorum, holder, command.token())) {
-                    new ForcedRelease(quorum, holder, future).begin();
+                    new ForcedRelease(quorum, holder, silent, future).begin();
                     return;
                 }
             }
@@ -55,7 +60,7 @@ final class ForcedRelease {
             long token = sight.party().tokens().map(TokenBlock::last).orElse(0L);
             sight.member().ask(new Command.ForceRelease(holder.first.name(), token), (reply, failure) -> {
                 pending--;
-                ended += reply != null ? 1 : 0;
+                possible -= reply != null ? 1 : 0;
                 decide(own);
             });
         }
@@ -65,7 +70,7 @@ final class ForcedRelease {
         if (future.isDone()) {
             return;
         }
-        if (holder.sights.size() - ended < quorum.majority()) {
+        if (possible < quorum.majority()) {
             if (own != null) {
                 quorum.lose(own);
             }

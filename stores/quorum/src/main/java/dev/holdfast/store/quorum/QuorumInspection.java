@@ -139,10 +139,21 @@ final class QuorumInspection {
         this.quorum = quorum;
     }
 
+    /** Receives the holders that a majority reports. */
+    interface Listener {
+        /**
+         * Called once.
+         *
+         * @param silent how many members have not reported what they have
+         */
+        void found(List<Holder> holders, int silent, @Nullable StoreException failure);
+    }
+
     /** Passes on the holders that a majority reports. */
-    static void holders(
-            Quorum quorum, String prefix, Scope scope, BiConsumer<List<Holder>, @Nullable StoreException> done) {
+    static void holders(Quorum quorum, String prefix, Scope scope, Listener listener) {
         QuorumInspection inspection = new QuorumInspection(quorum);
+        BiConsumer<List<Holder>, @Nullable StoreException> done =
+                (holders, failure) -> listener.found(holders, quorum.members.size() - inspection.answered, failure);
         inspection.begin(prefix, scope, () -> inspection.passOnHolders(done));
     }
 

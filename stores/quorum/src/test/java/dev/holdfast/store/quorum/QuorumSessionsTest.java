@@ -364,6 +364,30 @@ class QuorumSessionsTest extends ScriptedQuorum {
     // ---- Forced releases
 
     @Test
+    @DisplayName(
+            "A forced release by another connection is done when too few members for a majority may have the grant")
+    void forcedRelease() {
+        Command.Acquire acquired = acquire("ledger", session());
+        long token = token(acquired);
+        QuorumStore owner = store;
+        store = quorum(new QuorumRules());
+        assertThat(answered(send(forceRelease(token + 1)))).isInstanceOf(Reply.Absent.class);
+        assertThat(answered(send(forceRelease(token - 1)))).isInstanceOf(Reply.Absent.class);
+        c.cutOff();
+        b.fails(Command.ForceRelease.class::isInstance);
+        CompletableFuture<Reply> unknown = send(forceRelease(token));
+        time.advance(MEMBER_TIMEOUT);
+        assertThatEffectIsUnknown(unknown);
+        b.comeBack();
+        c.dropKept();
+        c.comeBack();
+        assertThat(inTime(forceRelease(token))).isInstanceOf(Reply.Released.class);
+        store = owner;
+        assertThat(state(acquired)).isInstanceOf(Reply.Absent.class);
+        assertThat(signals).containsExactly("revoked ledger");
+    }
+
+    @Test
     @DisplayName("A forced release by the owner's connection ends the grant at all members, and notifies the owner")
     void forcedReleaseOfOnesOwn() {
         Command.Acquire acquired = acquire("ledger", session());
