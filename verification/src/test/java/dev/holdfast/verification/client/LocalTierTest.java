@@ -230,6 +230,68 @@ class LocalTierTest {
         hold.close();
     }
 
+    @Test
+    @DisplayName("the question before a strict hand-over is repeated soon after it failed")
+    void strictQuestionIsRepeated() {
+        FaultyLink strictLink = world.link();
+        DistributedLock lock = world.client(world.builder("strict", strictLink).cohortBudget(Duration.ZERO))
+                .lock("ledger");
+        Hold hold = lock.acquireAsync().toCompletableFuture().join();
+        CompletableFuture<Hold> next = lock.acquireAsync().toCompletableFuture();
+        world.advance(Duration.ofMillis(1));
+        strictLink.forget();
+        strictLink.failNext(Command.Poll.class, Reason.UNAVAILABLE, Effect.NONE);
+        hold.close();
+        world.time().settle();
+        assertThat(strictLink.sent(Command.Poll.class)).hasSize(1);
+        assertThat(next).isNotDone();
+
+        world.advance(Duration.ofMillis(13));
+
+        assertThat(next).isCompleted();
+        assertThat(strictLink.sent(Command.Poll.class)).hasSize(2);
+        next.join().close();
+    }
+
+    @Test
+    @DisplayName("the request for more tokens is repeated soon after it failed")
+    void advanceIsRepeated() {
+        DistributedLock lock = alice.lock("ledger");
+        Hold hold = lock.acquireAsync().toCompletableFuture().join();
+        CompletableFuture<Hold> next = lock.acquireAsync().toCompletableFuture();
+        link.failNext(Command.Advance.class, Reason.UNAVAILABLE, Effect.NONE);
+        hold.close();
+        world.time().settle();
+        assertThat(link.sent(Command.Advance.class)).hasSize(1);
+        assertThat(next).isNotDone();
+
+        world.advance(Duration.ofMillis(13));
+
+        assertThat(next).isCompleted();
+        next.join().close();
+    }
+
+    @Test
+    @DisplayName("a request for more tokens that finds the grant removed makes the next thread claim the lock again")
+    void advanceFindsNothing() {
+        DistributedLock lock = alice.lock("ledger");
+        Hold hold = lock.acquireAsync().toCompletableFuture().join();
+        CompletableFuture<Hold> next = lock.acquireAsync().toCompletableFuture();
+        FaultyLink.HeldUp advance = link.holdUpNext(Command.Advance.class);
+        hold.close();
+        advance.awaitCommand();
+        link.loseSignals();
+        world.releaseByForce("ledger");
+        assertThat(next).isNotDone();
+
+        advance.proceed();
+
+        world.time().settle();
+        assertThat(next).isCompleted();
+        assertThat(next.join().isHeld()).isTrue();
+        next.join().close();
+    }
+
     /** Hands the lock over to a stage that waits. */
     private Hold handOver(DistributedLock lock, Hold hold) {
         CompletableFuture<Hold> next = lock.acquireAsync().toCompletableFuture();

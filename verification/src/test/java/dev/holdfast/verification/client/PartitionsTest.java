@@ -12,6 +12,8 @@ import dev.holdfast.MultiHold;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
@@ -118,6 +120,7 @@ class PartitionsTest {
         assertThat(link.sent(Command.OpenSession.class))
                 .extracting(Command.OpenSession::partition)
                 .containsExactly(3);
+        assertThat(link.sent(Command.Acquire.class)).hasSize(1);
         second.close();
     }
 
@@ -142,6 +145,42 @@ class PartitionsTest {
         assertThat(link.sent(Command.CloseSession.class))
                 .extracting(Command.CloseSession::session)
                 .doesNotContainAnyElementsOf(sessionsOf(3));
+    }
+
+    @Test
+    @DisplayName("a session is not ended while a call waits for its greater epoch, though nothing else needs it")
+    void sessionOfARaise() {
+        link.failNext(Command.SetCount.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+        link.failNext(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+        var setting = alice.latch(names.get(3)).trySetCountAsync(1).toCompletableFuture();
+        assertThat(setting).isNotDone();
+
+        world.advance(Duration.ofSeconds(1));
+
+        assertThat(setting).isCompletedWithValue(true);
+        assertThat(link.sent(Command.SetCount.class))
+                .extracting(Command.SetCount::session)
+                .hasSize(2)
+                .containsOnly(link.sent(Command.KeepAlive.class).get(0).session());
+        alice.latch(names.get(3)).countDown();
+    }
+
+    @Test
+    @DisplayName("a session is ended also after the store has refused a claim that its caller gave up")
+    void sessionOfARefusedClaim() {
+        FaultyLink.HeldUp acquire = link.holdUpNext(Command.Acquire.class);
+        var asked = alice.lock(names.get(3)).acquireAsync().toCompletableFuture();
+        acquire.awaitCommand();
+        assertThat(asked.cancel(false)).isTrue();
+
+        acquire.answer(new Reply.Refused(Refusal.TAKEN, "the test says so"));
+        for (int i = 0; i < 4; i++) {
+            world.advance(KEEP_ALIVE);
+        }
+
+        assertThat(link.sent(Command.CloseSession.class))
+                .extracting(Command.CloseSession::session)
+                .containsExactlyElementsOf(sessionsOf(3));
     }
 
     @Test

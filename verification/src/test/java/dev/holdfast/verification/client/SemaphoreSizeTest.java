@@ -250,6 +250,28 @@ class SemaphoreSizeTest {
     }
 
     @Test
+    @DisplayName("is changed under the next session if its own ends before the greater epoch is acknowledged")
+    @Tag("P4")
+    void resizedAfterRaiseUnderEndedSession() throws Exception {
+        Permits one = there.acquire();
+        link.forget();
+        link.answerNext(Command.Resize.class, new Reply.Stale());
+        FaultyLink.HeldUp raise = link.holdUpNext(Command.KeepAlive.class);
+        Doing<Boolean> resizing = resizing();
+        raise.awaitCommand();
+
+        raise.answer(new Reply.SessionEnded());
+        world.advanceUntil("it is answered", resizing::isDone);
+
+        assertThat(resizing.result()).isTrue();
+        assertThat(link.sent(Command.Resize.class))
+                .extracting(Command.Resize::session)
+                .doesNotHaveDuplicates()
+                .hasSize(2);
+        one.close();
+    }
+
+    @Test
     @DisplayName("is not asked again of a store that refuses the change")
     @Tag("P4")
     void resizeDenied() throws Exception {

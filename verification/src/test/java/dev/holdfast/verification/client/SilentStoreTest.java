@@ -3,6 +3,7 @@ package dev.holdfast.verification.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Hold;
@@ -57,6 +58,93 @@ class SilentStoreTest extends UnknownOutcomeFixture {
             assertThatThrownBy(locking::result).isInstanceOf(StoreUnavailableException.class);
             assertThatThrownBy(() -> stage.get(60, TimeUnit.SECONDS))
                     .hasCauseInstanceOf(StoreUnavailableException.class);
+        }
+
+        @Test
+        @DisplayName("who waits is told so within the store time-out, however seldom keep-alives are sent")
+        @Tag("C15")
+        void longSession() throws Exception {
+            FaultyLink patientLink = world.link();
+            Holdfast patient =
+                    world.client(world.builder("patient", patientLink).sessionTtl(Duration.ofMinutes(10)));
+            patientLink.fail(Command.class, Reason.UNAVAILABLE, Effect.NONE);
+            Doing<Hold> acquiring =
+                    bob.startWaiting(() -> patient.lock("ledger").acquire());
+
+            world.advance(STORE_TIMEOUT.plusSeconds(1));
+
+            assertThatThrownBy(acquiring::result).isInstanceOf(StoreUnavailableException.class);
+        }
+
+        @Test
+        @DisplayName("who waits for the tokens of a grant is told so as well")
+        @Tag("C15")
+        void tokens() {
+            FaultyLink patientLink = world.link();
+            DistributedLock theirs = world.client(
+                            world.builder("patient", patientLink).sessionTtl(Duration.ofMinutes(10)))
+                    .lock("ledger");
+            Hold held = theirs.acquireAsync().toCompletableFuture().join();
+            CompletableFuture<Hold> next = theirs.acquireAsync().toCompletableFuture();
+            patientLink.fail(Command.class, Reason.UNAVAILABLE, Effect.NONE);
+            held.close();
+            assertThat(patientLink.sent(Command.Advance.class)).isNotEmpty();
+            assertThat(next).isNotDone();
+
+            world.advance(STORE_TIMEOUT.plusSeconds(1));
+
+            assertThat(next)
+                    .failsWithin(Duration.ZERO)
+                    .withThrowableThat()
+                    .withCauseInstanceOf(StoreUnavailableException.class);
+        }
+
+        @Test
+        @DisplayName("who waits for the question before a strict hand-over is told so as well")
+        @Tag("C15")
+        void question() {
+            FaultyLink patientLink = world.link();
+            DistributedLock theirs = world.client(world.builder("patient", patientLink)
+                            .sessionTtl(Duration.ofMinutes(10))
+                            .cohortBudget(Duration.ZERO))
+                    .lock("ledger");
+            Hold held = theirs.acquireAsync().toCompletableFuture().join();
+            CompletableFuture<Hold> next = theirs.acquireAsync().toCompletableFuture();
+            world.advance(Duration.ofMillis(1));
+            patientLink.forget();
+            patientLink.fail(Command.class, Reason.UNAVAILABLE, Effect.NONE);
+            held.close();
+            world.time().settle();
+            assertThat(patientLink.sent(Command.Poll.class)).isNotEmpty();
+            assertThat(next).isNotDone();
+
+            world.advance(STORE_TIMEOUT.plusSeconds(1));
+
+            assertThat(next)
+                    .failsWithin(Duration.ZERO)
+                    .withThrowableThat()
+                    .withCauseInstanceOf(StoreUnavailableException.class);
+        }
+
+        @Test
+        @DisplayName("who waits for a latch is told so when a later waiter finds it")
+        @Tag("C15")
+        void latch() throws Exception {
+            FaultyLink patientLink = world.link();
+            DistributedCountDownLatch latch = world.client(
+                            world.builder("patient", patientLink).sessionTtl(Duration.ofMinutes(10)))
+                    .latch("imported");
+            assertThat(latch.trySetCount(1)).isTrue();
+            Doing<Boolean> first = bob.startWaiting(() -> latch.await(Duration.ofHours(1)));
+            patientLink.fail(Command.class, Reason.UNAVAILABLE, Effect.NONE);
+            Doing<Boolean> second = world.actor("carol").startWaiting(() -> latch.await(Duration.ofHours(1)));
+
+            world.advance(STORE_TIMEOUT.plusSeconds(2));
+
+            assertThatThrownBy(first::result).isInstanceOf(StoreUnavailableException.class);
+            assertThatThrownBy(second::result).isInstanceOf(StoreUnavailableException.class);
+            patientLink.mend();
+            latch.countDown();
         }
 
         @Test

@@ -96,6 +96,27 @@ class UnknownOutcomeTest extends UnknownOutcomeFixture {
         }
 
         @Test
+        @DisplayName("is asked for again at once if another call has raised the epoch since it was sent")
+        void raisedMeanwhile() {
+            FaultyLink.HeldUp first = link.holdUpNext(Acquire.class);
+            FaultyLink.HeldUp second = link.holdUpNext(Acquire.class);
+            CompletableFuture<Hold> one = lock.acquireAsync().toCompletableFuture();
+            CompletableFuture<Hold> two = holdfast.lock("other").acquireAsync().toCompletableFuture();
+            first.fail(Reason.UNAVAILABLE, Effect.UNKNOWN);
+            world.time().settle();
+            assertThat(one).isCompleted();
+            link.forget();
+
+            second.fail(Reason.UNAVAILABLE, Effect.UNKNOWN);
+
+            world.time().settle();
+            assertThat(two).isCompleted();
+            assertThat(link.sent(KeepAlive.class)).isEmpty();
+            one.join().close();
+            two.join().close();
+        }
+
+        @Test
         @DisplayName("that arrives late, after the raise, has no effect")
         void arrivesLate() throws Exception {
             FaultyLink.HeldUp late = link.holdUpNext(Acquire.class);
