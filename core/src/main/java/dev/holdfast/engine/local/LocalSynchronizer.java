@@ -287,8 +287,7 @@ public final class LocalSynchronizer extends RequestDispatcher {
             return;
         }
         Predicate<Request> condition = switch (denial) {
-            case TAKEN ->
-                request -> claims().suits(claim, pending, request) && (request.isTry() || !pending.isBarging());
+            case TAKEN -> request -> claims().suits(claim, pending, request);
             case TOO_HEAVY -> request -> request.weight() >= claim.weight();
             case REFUSED, UNREACHABLE -> request -> true;
         };

@@ -495,15 +495,11 @@ final class ResourceClaims {
 
     /** The outcome of a dead claim can no longer change: it is withdrawn now. */
     void withdraw(Claim dead, DeferredActions deferred) {
-        Pending pending = pendingOf(dead);
         forget(dead);
         if (dead.wasNeverMade()) {
             partition().retrier.retract(dead.ref());
         } else {
             settle(dead, new Command.Withdraw(dead.ref(), Command.Sending.REPEAT), deferred);
-        }
-        if (pending != null) {
-            releaseReplaced(pending, deferred);
         }
     }
 
