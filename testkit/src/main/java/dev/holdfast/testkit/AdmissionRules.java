@@ -381,6 +381,11 @@ abstract class AdmissionRules extends ConformanceRules {
                 Reply.Done.class);
         heavy.expectGone();
         behind.expectHeld();
+        Probe owner = alice.permits("cpu", 4, 4).expectGranted();
+        Probe whole = alice.permits("cpu", 3, 4).expectQueued();
+        ResourceName cpu = owner.ref().resource();
+        alice.send(new Command.Resize(cpu, alice.sessionOf(cpu), 0, 3), Reply.Done.class);
+        whole.expectWaiting();
     }
 
     @Test

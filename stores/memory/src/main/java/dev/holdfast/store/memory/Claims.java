@@ -63,10 +63,6 @@ final class Claims {
         return present;
     }
 
-    boolean containsKey(ClaimRef ref) {
-        return get(ref) != null;
-    }
-
     void clear() {
         only = null;
         several = null;

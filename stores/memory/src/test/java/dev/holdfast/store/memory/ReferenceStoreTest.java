@@ -7,8 +7,10 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
@@ -18,6 +20,7 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
+import dev.holdfast.spi.TokenBlock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -142,6 +145,72 @@ class ReferenceStoreTest {
     }
 
     @Test
+    void waitersThatAreEndedByTheStoreAreNotified() {
+        SessionId session = open(store);
+        ResourceSpec spec = new ResourceSpec(Kind.SEMAPHORE, 2, Order.FAIR);
+        ClaimRef holds = new ClaimRef(NAME, session, 1);
+        ClaimRef heavy = new ClaimRef(NAME, session, 2);
+        ClaimRef light = new ClaimRef(NAME, session, 3);
+        acquire(store, holds, spec, 1, Lease.SESSION);
+        acquire(store, heavy, spec, 2, Lease.SESSION);
+        acquire(store, light, spec, 1, Lease.SESSION);
+        List<Signal> signals = new ArrayList<>();
+        store.subscribe(signals::add);
+        assertThat(run(store, new Command.Resize(NAME, session, 0, 1))).isInstanceOf(Reply.Done.class);
+        assertThat(signals).containsExactly(new Signal.Changed(heavy));
+        signals.clear();
+        run(store, new Command.Advance(holds, tokens(holds), 1, TokenBlock.MAX_TOKEN - 1));
+        run(store, new Command.Release(holds));
+        assertThat(signals).as("there is no token for it").containsExactly(new Signal.Changed(light));
+    }
+
+    @Test
+    void waiterChecksAgainWhenTheLeaseOfTheHolderOrItsSessionMayEnd() {
+        SessionId session = open(store);
+        ClaimRef bounded = new ClaimRef(NAME, session, 1);
+        acquire(store, bounded, ResourceSpec.MUTEX, 1, Lease.bounded(TTL.multipliedBy(2)));
+        micros.addAndGet(Duration.ofSeconds(25).toNanos() / 1_000);
+        SessionId waiting = open(store);
+        ClaimRef waits = new ClaimRef(NAME, waiting, 1);
+        assertThat(acquire(store, waits)).isEqualTo(new Reply.Queued(Duration.ofSeconds(5)));
+        run(store, new Command.Withdraw(waits, Command.Sending.FIRST));
+        run(store, new Command.Release(bounded));
+        acquire(store, new ClaimRef(NAME, session, 2), ResourceSpec.MUTEX, 1, Lease.detached(Duration.ofSeconds(7)));
+        assertThat(acquire(store, waits)).isEqualTo(new Reply.Queued(Duration.ofSeconds(7)));
+    }
+
+    @Test
+    void extensionPicksItsGrantUp() {
+        SessionId session = open(store);
+        SessionId waiting = open(store);
+        ClaimRef holds = new ClaimRef(NAME, session, 1);
+        ClaimRef waits = new ClaimRef(NAME, waiting, 1);
+        acquire(store, holds);
+        acquire(store, waits, ResourceSpec.MUTEX, 1, Lease.detached(TTL));
+        run(store, new Command.Release(holds));
+        assertThat(run(store, new Command.Extend(waits, 1, TTL))).isEqualTo(new Reply.Extended(1, TTL));
+        run(store, new Command.CloseSession(waiting));
+        assertThat(run(store, new Command.Release(waits))).isInstanceOf(Reply.Released.class);
+    }
+
+    @Test
+    void countOfAnEarlierGenerationLeavesTheNameUnused() {
+        SessionId session = open(store);
+        assertThat(run(store, new Command.SetCount(NAME, session, 0, 2, 1))).isEqualTo(new Reply.Count(2, 1));
+        assertThat(run(store, new Command.CountDown(NAME, 2, "a", 1))).isEqualTo(new Reply.Count(2, 0));
+        assertThat(run(store, new Command.SetCount(NAME, session, 0, 2, 1))).isEqualTo(new Reply.Count(2, 0));
+        assertThat(acquire(store, new ClaimRef(NAME, session, 1))).isInstanceOf(Reply.Granted.class);
+    }
+
+    @Test
+    void sessionOfAPartitionThatDoesNotExistIsRefused() {
+        ReferenceStore parts = new ReferenceStore(micros::get, 2);
+        assertThat(run(parts, new Command.OpenSession(TTL, "test", 1))).isInstanceOf(Reply.SessionOpened.class);
+        assertThatThrownBy(() -> run(parts, new Command.OpenSession(TTL, "test", 2)))
+                .hasStackTraceContaining("There is no partition 2");
+    }
+
+    @Test
     void closedConnectionRefusesAndTheStoreGoesOn() {
         ReferenceStore other = store.connect();
         SessionId session = open(other);
@@ -204,17 +273,14 @@ class ReferenceStoreTest {
 
     @CanIgnoreReturnValue
     private static Reply acquire(LockStore store, ClaimRef claim) {
+        return acquire(store, claim, ResourceSpec.MUTEX, 1, Lease.SESSION);
+    }
+
+    @CanIgnoreReturnValue
+    private static Reply acquire(LockStore store, ClaimRef claim, ResourceSpec spec, int weight, Lease lease) {
         return run(
                 store,
-                new Command.Acquire(
-                        claim,
-                        0,
-                        Command.Sending.FIRST,
-                        ResourceSpec.MUTEX,
-                        1,
-                        Lease.SESSION,
-                        Command.Waiting.QUEUE,
-                        1));
+                new Command.Acquire(claim, 0, Command.Sending.FIRST, spec, weight, lease, Command.Waiting.QUEUE, 1));
     }
 
     @CanIgnoreReturnValue
