@@ -4,6 +4,7 @@ import static dev.holdfast.store.register.Commands.answer;
 import static dev.holdfast.store.register.Commands.mutex;
 import static dev.holdfast.store.register.Commands.open;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
@@ -11,6 +12,8 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Waiting;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.SystemTime;
 import dev.holdfast.store.register.RegisterAdapter;
 import dev.holdfast.store.register.RegisterTraits.Clock;
@@ -32,7 +35,7 @@ class ConflictTest {
     private static final Duration TTL = Duration.ofMinutes(1);
 
     /** How long a write takes, and so about how long a client pauses after a conflict. */
-    private static final Duration WRITE = Duration.ofSeconds(1);
+    private Duration writeTime = Duration.ofSeconds(1);
 
     @AutoClose
     private final SystemTime timers = new SystemTime("conflict-test");
@@ -59,7 +62,7 @@ class ConflictTest {
                 new Class<?>[] {RegisterAdapter.class},
                 (proxy, method, arguments) -> {
                     if (method.getName().equals("write") && !meanwhile.isEmpty()) {
-                        micros.addAndGet(WRITE.toNanos() / 1_000);
+                        micros.addAndGet(writeTime.toNanos() / 1_000);
                         meanwhile.remove().run();
                     }
                     return method.invoke(adapter, arguments);
@@ -83,5 +86,33 @@ class ConflictTest {
 
         assertThat(meanwhile).isEmpty();
         assertThat(reply).isCompletedWithValueMatching(Reply.Granted.class::isInstance);
+    }
+
+    @Test
+    @DisplayName("again and again for more than a minute: the command fails without an effect")
+    void forTooLong() {
+        ClaimRef own = new ClaimRef(NAME, open(distant, TTL.multipliedBy(10)), 1);
+        SessionId session = open(other, TTL.multipliedBy(10));
+        writeTime = Duration.ofSeconds(21);
+        for (int i = 1; i <= 4; i++) {
+            ClaimRef others = new ClaimRef(NAME, session, i);
+            meanwhile.add(() -> {
+                assertThat(answer(other, mutex(others, Waiting.TRY))).isInstanceOf(Reply.Granted.class);
+                assertThat(answer(other, new Command.Release(others))).isInstanceOf(Reply.Released.class);
+            });
+        }
+
+        CompletableFuture<Reply> reply =
+                distant.execute(mutex(own, Waiting.TRY), CallerMode.ASYNC).toCompletableFuture();
+
+        assertThat(meanwhile).as("attempts that are left").hasSize(1);
+        assertThat(reply).isCompletedExceptionally();
+        assertThatThrownBy(reply::join)
+                .hasCauseInstanceOf(StoreException.class)
+                .hasMessageContaining("other clients changed the record of lock 'hot'")
+                .extracting(failure -> ((StoreException) failure.getCause()).effect())
+                .isEqualTo(StoreException.Effect.NONE);
+        assertThat(answer(other, mutex(new ClaimRef(NAME, session, 9), Waiting.TRY)))
+                .isInstanceOf(Reply.Granted.class);
     }
 }

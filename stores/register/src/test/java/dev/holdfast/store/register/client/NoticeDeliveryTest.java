@@ -117,6 +117,21 @@ class NoticeDeliveryTest {
     }
 
     @Test
+    @DisplayName("by a signal as soon as its own client has released")
+    void byItsOwnClient() {
+        ClaimRef waiter = waiter(session("waiter"), 1, Lease.SESSION);
+        List<Signal> signals = new ArrayList<>();
+        try (var subscription = other.subscribe(signals::add)) {
+            assertThat(Commands.answer(other, new Command.Release(holder))).isInstanceOf(Reply.Released.class);
+        }
+        assertThat(signals)
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        Signal.Granted.class,
+                        granted -> assertThat(granted.claim()).isEqualTo(waiter));
+    }
+
+    @Test
     @DisplayName("with the state of the record, which saves its next write a read")
     void withState() {
         SessionId waiter = session("waiter");

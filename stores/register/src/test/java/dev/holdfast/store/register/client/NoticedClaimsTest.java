@@ -20,8 +20,10 @@ import dev.holdfast.store.register.machine.MailCodec;
 import dev.holdfast.store.register.memory.MemoryAdapter;
 import dev.holdfast.store.register.memory.MemoryRegister;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -74,6 +76,24 @@ class NoticedClaimsTest {
             assertThat(Commands.answer(store, new Command.Release(held))).isInstanceOf(Reply.Released.class);
             assertThat(server.requests() - before).isLessThanOrEqualTo(2);
         }
+    }
+
+    @Test
+    void pollOfTheHolderShowsThatOthersWait() {
+        try (SystemTime time = new SystemTime("noticed-claims-test");
+                RegisterStore store = RegisterStore.over(server.connect(), time)) {
+            SessionId holder = open(store, TTL);
+            ClaimRef held = new ClaimRef(NAME, holder, 1);
+            assertThat(Commands.answer(store, mutex(held, Waiting.QUEUE))).isInstanceOf(Reply.Granted.class);
+            assertThat(isAwaited(store, held)).isFalse();
+            announce(answer(others.openSession(TTL, "other")).id(), holder);
+            assertThat(isAwaited(store, held)).isTrue();
+        }
+    }
+
+    private static boolean isAwaited(RegisterStore store, ClaimRef held) {
+        Reply.Polled polled = (Reply.Polled) Commands.answer(store, new Command.Poll(List.of(held)));
+        return ((Reply.Granted) polled.states().get(0)).awaited();
     }
 
     private void announce(SessionId session, SessionId holder) {

@@ -19,6 +19,7 @@ import dev.holdfast.store.register.memory.MemoryAdapter;
 import dev.holdfast.store.register.memory.MemoryRegister;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,6 +32,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SweeperTest {
 
     private static final int NAMES = 600;
+
+    /** A record of a mutex with one holder, whose lease has a binding that does not exist. */
+    private static final String UNKNOWN_BINDING = "68660101076d000101010273310161808080010100030001010000";
 
     private final AtomicLong micros = new AtomicLong(1_750_000_000_000_000L);
 
@@ -64,29 +68,33 @@ class SweeperTest {
     void recordsOfADeadClientAreRemovedByOthersThatComeAndGo(RegisterTraits.Clock clock) {
         MemoryRegister server = new MemoryRegister(clock, micros::get);
         MemoryAdapter reader = server.connect();
-        ResourceName damaged = new ResourceName("damaged");
-        assertThat(server.write(new ConditionalWrite(
-                        damaged,
-                        server.read(damaged).version(),
-                        Optional.of(new byte[] {1}),
-                        0,
-                        Map.of(),
-                        Map.of(),
-                        List.of(),
-                        List.of())))
-                .isInstanceOf(WriteResult.Written.class);
+        write(server, new ResourceName("damaged"), new byte[] {1});
+        write(server, new ResourceName("unknown binding"), HexFormat.of().parseHex(UNKNOWN_BINDING));
         try (RegisterStore living = RegisterStore.over(server.connect(), new StillTime())) {
             acquire(living, session(living), NAMES + 1);
             server.connect()
                     .closeSession(holderOfMany(server))
                     .toCompletableFuture()
                     .join();
-            assertThat(records(reader)).isEqualTo(NAMES + 2);
+            assertThat(records(reader)).isEqualTo(NAMES + 3);
             visits(server, 4);
             pass(server, Duration.ofHours(1));
             visits(server, 4);
-            assertThat(records(reader)).isEqualTo(2);
+            assertThat(records(reader)).isEqualTo(3);
         }
+    }
+
+    private static void write(MemoryRegister server, ResourceName name, byte[] state) {
+        assertThat(server.write(new ConditionalWrite(
+                        name,
+                        server.read(name).version(),
+                        Optional.of(state),
+                        0,
+                        Map.of(),
+                        Map.of(),
+                        List.of(),
+                        List.of())))
+                .isInstanceOf(WriteResult.Written.class);
     }
 
     /** A session that holds many locks when its client has gone. */

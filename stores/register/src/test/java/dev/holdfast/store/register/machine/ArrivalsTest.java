@@ -31,6 +31,7 @@ import dev.holdfast.store.register.memory.MemoryRegister;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -138,6 +139,23 @@ class ArrivalsTest {
             }
         }
         assertThat(understood).isPositive();
+    }
+
+    @Test
+    void noGreatestNumbersInAnArrivalMakeAStepFail() {
+        String greatest = "ffffffffffffffff7f";
+        Lease bounded = new Lease(Lease.Binding.BOUNDED, Duration.ofMillis(12_345));
+        Arrival arrival = ArrivalCodec.encode(
+                claim(new SessionId("s"), 7, 0, SEMAPHORE, bounded), new SessionRecord(0, "label", Duration.ofDays(1)));
+        String whole = HexFormat.of().formatHex(arrival.request());
+        for (int from = 0; from < whole.length(); from += 2) {
+            for (int to = from + 2; to <= Math.min(from + 14, whole.length()); to += 2) {
+                String damaged = whole.substring(0, from) + greatest.repeat(2) + whole.substring(to);
+                Step step = step();
+                step.add(List.of(new Arrival(arrival.claim(), 0, HexFormat.of().parseHex(damaged))), 1);
+                assertThat(step.isChange()).as(damaged).isFalse();
+            }
+        }
     }
 
     @Test
