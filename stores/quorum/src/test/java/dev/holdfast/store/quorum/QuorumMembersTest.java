@@ -562,6 +562,27 @@ class QuorumMembersTest extends ScriptedQuorum {
 
     @Test
     @Tag("Q3")
+    @DisplayName("Q3: a keep-alive that succeeds after a later one does not shorten what members must cover")
+    void keepAlivesOutOfOrder() {
+        SessionId session = session();
+        time.advance(Duration.ofSeconds(5));
+        a.keepsAnswers(Command.KeepAlive.class::isInstance);
+        c.keepsAnswers(Command.KeepAlive.class::isInstance);
+        CompletableFuture<Reply> first = send(new Command.KeepAlive(session, 0));
+        time.advance(MEMBER_TIMEOUT.dividedBy(2));
+        a.comeBack();
+        c.fails(Command.KeepAlive.class::isInstance);
+        assertThat(keptAlive(session)).as("at the first two").isInstanceOf(Reply.SessionAlive.class);
+        assertThat(first).isNotDone();
+        c.letGo();
+        assertThat(answered(first)).as("at the last two").isInstanceOf(Reply.SessionAlive.class);
+        c.comeBack();
+        b.cutOff();
+        assertThat(isGranted(acquire("ledger", session))).isFalse();
+    }
+
+    @Test
+    @Tag("Q3")
     @DisplayName("Q3: a hold that a keep-alive does not cover is put in doubt before the answer")
     void holdThatIsNotCoveredIsInDoubtFirst() {
         SessionId session = session();
@@ -797,6 +818,20 @@ class QuorumMembersTest extends ScriptedQuorum {
         CompletableFuture<Reply> withdrawn = send(new Command.Withdraw(second.claim(), Command.Sending.FIRST));
         time.advance(MEMBER_TIMEOUT.multipliedBy(2));
         assertThatEffectIsUnknown(withdrawn);
+    }
+
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: a claim that waits has nothing at the members, so it is withdrawn and released without them")
+    void withdrawalOfAWaitingClaim() {
+        assertThat(isGranted(acquire("ledger", session()))).isTrue();
+        Command.Acquire waits = waits(acquire("ledger", session()));
+        assertThat(answered(send(waits))).isInstanceOf(Reply.Queued.class);
+        List.of(a, b, c).forEach(ScriptedMember::cutOff);
+        assertThat(answered(send(new Command.Release(waits.claim())))).isInstanceOf(Reply.Absent.class);
+        assertThat(answered(send(new Command.Withdraw(waits.claim(), Command.Sending.FIRST))))
+                .isInstanceOf(Reply.Done.class);
+        assertThat(state(waits)).isInstanceOf(Reply.Absent.class);
     }
 
     @Test

@@ -209,7 +209,9 @@ class QuorumSessionsTest extends ScriptedQuorum {
     @Test
     @DisplayName("An id that names a session at no member is that of an ended one")
     void sessionAtNoMember() {
-        assertThat(keptAlive(new SessionId("q1,,,"))).isInstanceOf(Reply.SessionEnded.class);
+        SessionId session = new SessionId("q1,,,");
+        assertThat(keptAlive(session)).isInstanceOf(Reply.SessionEnded.class);
+        assertThat(answered(send(acquire("ledger", session)))).isInstanceOf(Reply.SessionEnded.class);
     }
 
     @Test
@@ -260,15 +262,19 @@ class QuorumSessionsTest extends ScriptedQuorum {
     @DisplayName("A member that throws counts as one that has failed")
     void memberThatThrows() {
         SessionId session = session();
-        c.listen(command -> {
-            throw new IllegalStateException("a defect of the driver");
-        });
+        throwsAlways(c);
         Command.Acquire acquired = acquire("ledger", session);
         assertThat(isGranted(acquired)).isTrue();
-        b.cutOff();
-        CompletableFuture<Reply> polled = send(new Command.Poll(List.of(acquired.claim())));
-        time.advance(MEMBER_TIMEOUT);
-        assertThat(polled).isCompletedExceptionally();
+        throwsAlways(b);
+        assertThat(send(new Command.Poll(List.of(acquired.claim()))))
+                .as("without a time-out")
+                .isCompletedExceptionally();
+    }
+
+    private static void throwsAlways(ScriptedMember member) {
+        member.listen(command -> {
+            throw new IllegalStateException("a defect of the driver");
+        });
     }
 
     @Test
@@ -288,6 +294,52 @@ class QuorumSessionsTest extends ScriptedQuorum {
         assertThat(signals).isEmpty();
     }
 
+    @Test
+    @DisplayName("What is stale is answered with that as soon as a majority says that the session is alive")
+    void staleCommand() {
+        SessionId session = session();
+        assertThat(answered(send(new Command.KeepAlive(session, 1)))).isInstanceOf(Reply.SessionAlive.class);
+        c.cutOff();
+        assertThat(answered(send(acquire("ledger", session)))).isInstanceOf(Reply.Stale.class);
+        b.cutOff();
+        CompletableFuture<Reply> stale = send(acquire("ledger", session));
+        assertThat(stale).as("while another may have ended the session").isNotDone();
+        time.advance(MEMBER_TIMEOUT);
+        assertThat(answered(stale)).isInstanceOf(Reply.Stale.class);
+        b.dropKept();
+        b.comeBack();
+        a.losesItsData();
+        b.losesItsData();
+        assertThat(answered(send(acquire("ledger", session)))).isInstanceOf(Reply.SessionEnded.class);
+        assertThat(signals).containsExactly("ended");
+    }
+
+    @Test
+    @DisplayName("A repeated request for a detached grant is answered with the end of its session")
+    void repeatedRequestForADetachedGrant() {
+        SessionId session = session();
+        Command.Acquire detached = acquire("ledger", session, Lease.detached(LONGEST));
+        Reply granted = answered(send(detached));
+        assertThat(answered(send(detached))).isEqualTo(granted);
+        QuorumStore owner = store;
+        store = quorum(new QuorumRules());
+        assertThat(answered(send(new Command.CloseSession(session)))).isInstanceOf(Reply.Done.class);
+        store = owner;
+        assertThat(answered(send(detached))).isInstanceOf(Reply.SessionEnded.class);
+    }
+
+    @Test
+    @DisplayName("A release after the session has certainly ended is Absent, and asks no member")
+    void releaseAfterTheSession() {
+        Command.Acquire acquired = acquire("ledger", session());
+        assertThat(isGranted(acquired)).isTrue();
+        time.advance(TTL.multipliedBy(2).plus(MOMENT));
+        List<Command> sent = new ArrayList<>();
+        List.of(a, b, c).forEach(member -> member.listen(sent::add));
+        assertThat(answered(send(new Command.Release(acquired.claim())))).isInstanceOf(Reply.Absent.class);
+        assertThat(sent).isEmpty();
+    }
+
     // ---- The beginning
 
     @Test
@@ -298,6 +350,9 @@ class QuorumSessionsTest extends ScriptedQuorum {
         time.advance(MEMBER_TIMEOUT.plus(MOMENT));
         assertThat(opened).isCompletedExceptionally();
         c.dropKept();
+        c.comeBack();
+        c.fails(Command.Inspect.class::isInstance);
+        assertThat(send(new Command.OpenSession(TTL, "test"))).isCompletedExceptionally();
         c.comeBack();
         SessionId session = session();
         b.cutOff();
@@ -461,6 +516,50 @@ class QuorumSessionsTest extends ScriptedQuorum {
         assertThat(unknown).isCompletedExceptionally();
     }
 
+    @Test
+    @DisplayName("An audit lists claims in pages, and asks members only for the first page")
+    void auditInPages() {
+        SessionId session = session();
+        List<ClaimRef> claims = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            Command.Acquire acquired = acquire("ledger/" + i, session);
+            assertThat(isGranted(acquired)).isTrue();
+            claims.add(acquired.claim());
+        }
+        assertThat(answered(send(new Command.Audit(session, Optional.empty(), 3))))
+                .isEqualTo(new Reply.Audited(claims, List.of(), Optional.empty()));
+        Reply.Audited first = (Reply.Audited) answered(send(new Command.Audit(session, Optional.empty(), 2)));
+        assertThat(first.granted()).isEqualTo(claims.subList(0, 2));
+        assertThat(first.cursor()).isPresent();
+        List.of(a, b, c).forEach(ScriptedMember::cutOff);
+        assertThat(answered(send(new Command.Audit(session, first.cursor(), 2))))
+                .isEqualTo(new Reply.Audited(claims.subList(2, 3), List.of(), Optional.empty()));
+    }
+
+    @Test
+    @DisplayName("Also by another connection, an audit lists all that a majority has")
+    void auditByAnotherConnection() {
+        SessionId session = session();
+        List<ClaimRef> claims = new ArrayList<>();
+        // More than members are asked for at once.
+        for (int i = 0; i < 501; i++) {
+            Command.Acquire acquired = acquire("ledger/" + i, session);
+            assertThat(isGranted(acquired)).isTrue();
+            claims.add(acquired.claim());
+        }
+        Command.Audit whole = new Command.Audit(session, Optional.empty(), 1_000);
+        assertThat(answered(send(whole))).isEqualTo(new Reply.Audited(claims, List.of(), Optional.empty()));
+        store = quorum(new QuorumRules());
+        Reply.Audited others = (Reply.Audited) answered(send(whole));
+        assertThat(others.granted()).containsExactlyInAnyOrderElementsOf(claims);
+        assertThat(others.waiting()).isEmpty();
+        b.cutOff();
+        c.cutOff();
+        CompletableFuture<Reply> unknown = send(new Command.Audit(session, Optional.empty(), 10));
+        time.advance(MEMBER_TIMEOUT);
+        assertThat(unknown).isCompletedExceptionally();
+    }
+
     private Reply audited(SessionId session) {
         return inTime(new Command.Audit(session, Optional.empty(), 10));
     }
@@ -470,6 +569,7 @@ class QuorumSessionsTest extends ScriptedQuorum {
     @Test
     @DisplayName("A release is sent to a silent member until the session has certainly ended there")
     void releaseIsRepeated() {
+        time.advance(TTL.dividedBy(2));
         Command.Acquire acquired = acquire("ledger", session());
         assertThat(isGranted(acquired)).isTrue();
         c.cutOff();
@@ -480,6 +580,7 @@ class QuorumSessionsTest extends ScriptedQuorum {
     @Test
     @DisplayName("A release of a detached grant is sent until its lease has certainly ended too")
     void detachedReleaseIsRepeated() {
+        time.advance(TTL.dividedBy(2));
         Command.Acquire detached = acquire("ledger", session(), Lease.detached(LONGEST));
         assertThat(isGranted(detached)).isTrue();
         c.cutOff();

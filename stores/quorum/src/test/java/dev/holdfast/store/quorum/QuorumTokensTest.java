@@ -8,6 +8,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.TokenBlock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
@@ -112,6 +113,24 @@ class QuorumTokensTest extends ScriptedQuorum {
         assertThat(sent[0]).isEqualTo(1);
         b.letGo();
         assertThat(answered(advanced)).isInstanceOf(Reply.Advanced.class);
+    }
+
+    @Test
+    @Tag("Q5")
+    @DisplayName("Q5: a hold that a majority lacks when more tokens are requested gets none, and is lost")
+    void tokensOfALostHold() {
+        Command.Acquire acquired = acquire("ledger", session());
+        TokenBlock given = tokens(acquired);
+        Command advance = new Command.Advance(acquired.claim(), given.last(), 1, 0);
+        a.forcesRelease("ledger");
+        TokenBlock next = ((Reply.Advanced) answered(send(advance))).tokens();
+        assertThat(next.first()).isGreaterThan(given.last());
+        assertThat(signals).isEmpty();
+        b.forcesRelease("ledger");
+        Command again = new Command.Advance(acquired.claim(), next.last(), 1, 0);
+        assertThat(answered(send(again))).isInstanceOf(Reply.Absent.class);
+        assertThat(signals).containsExactly("revoked ledger");
+        assertThat(c.names()).isEmpty();
     }
 
     @Test
@@ -238,6 +257,32 @@ class QuorumTokensTest extends ScriptedQuorum {
         }
         assertThat(a.names()).containsExactly("ledger");
         assertThat(state(detached)).isInstanceOf(Reply.Absent.class);
+    }
+
+    @Test
+    @Tag("Q8")
+    @DisplayName("Q8: a release of one of several ends that one, and says whether it was annotated")
+    void releaseOfOneOfSeveral() {
+        SessionId session = session();
+        Command.Acquire one = granted(acquire("ledger", session, Lease.detached(LONGEST)));
+        Command.Acquire two = granted(acquire("other", session, Lease.detached(LONGEST)));
+        close(session);
+        for (Command.Acquire each : List.of(one, two)) {
+            List<Command> released = new ArrayList<>();
+            c.listen(command -> {
+                if (command instanceof Command.Release) {
+                    released.add(command);
+                }
+            });
+            boolean isAnnotated = each == one;
+            assertThat(inTime(new Command.Release(each.claim(), isAnnotated))).isInstanceOf(Reply.Released.class);
+            assertThat(released)
+                    .singleElement()
+                    .isInstanceOfSatisfying(
+                            Command.Release.class,
+                            release -> assertThat(release.isAnnotated()).isEqualTo(isAnnotated));
+            assertThat(c.names()).isEqualTo(each == one ? List.of("other") : List.of());
+        }
     }
 
     @Test
