@@ -15,6 +15,7 @@ import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Command.Withdraw;
+import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
@@ -124,6 +125,29 @@ class SilentStoreTest extends UnknownOutcomeFixture {
                     .failsWithin(Duration.ZERO)
                     .withThrowableThat()
                     .withCauseInstanceOf(StoreUnavailableException.class);
+        }
+
+        @Test
+        @DisplayName("who waits for another thread is told so when an audit finds it")
+        @Tag("C15")
+        void audit() throws Exception {
+            FaultyLink patientLink = world.link();
+            DistributedLock theirs = world.client(
+                            world.builder("patient", patientLink).sessionTtl(Duration.ofMinutes(10)))
+                    .lock("ledger");
+            Hold held = theirs.acquire();
+            Doing<Hold> acquiring = bob.startWaiting(() -> theirs.acquire());
+            world.advance(Duration.ofMillis(1));
+            patientLink.fail(Command.class, Reason.UNAVAILABLE, Effect.NONE);
+            patientLink.forget();
+
+            patientLink.signal(new Signal.FailedOver());
+            world.advance(STORE_TIMEOUT.plusSeconds(1));
+
+            assertThat(patientLink.sent()).hasOnlyElementsOfType(Command.Audit.class);
+            assertThatThrownBy(acquiring::result).isInstanceOf(StoreUnavailableException.class);
+            patientLink.mend();
+            held.close();
         }
 
         @Test

@@ -1,10 +1,14 @@
 package dev.holdfast.verification.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
 import dev.holdfast.spi.Command.KeepAlive;
+import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.FaultyLink;
@@ -13,6 +17,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -99,5 +104,25 @@ class UnansweredKeepAliveTest {
         world.advance(ttl);
         assertThat(hold.isHeld()).isTrue();
         hold.close();
+    }
+
+    @Test
+    @DisplayName("whose late answer is that the session has ended ends its holds at once")
+    void lateEndCounts() throws InterruptedException {
+        Duration ttl = Duration.ofSeconds(30);
+        Hold hold = client(ttl).lock("ledger").acquire();
+        FaultyLink.HeldUp late = link.holdUpNext(KeepAlive.class);
+        untilNext(ttl);
+        link.fail(KeepAlive.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+        world.advance(ttl.dividedBy(2));
+        assertThat(hold.isHeld()).isTrue();
+
+        late.answer(new Reply.SessionEnded());
+
+        assertThat(hold.isHeld()).isFalse();
+        assertThatThrownBy(hold::close)
+                .isInstanceOfSatisfying(
+                        LockLostException.class,
+                        e -> assertThat(e.loss().cause()).isEqualTo(Loss.Cause.SESSION_ENDED));
     }
 }
