@@ -127,6 +127,22 @@ class FailedRequestsTest {
         assertThat(server.read(claim.resource()).state()).hasValue(before);
     }
 
+    @Test
+    @DisplayName("fails too if the damage is found by a peek, which follows a wrong guess")
+    void damagedAtAPeek() {
+        for (int i = 1; i <= 2; i++) {
+            ResourceName name = new ResourceName("lock " + i);
+            assertThat(answer(other, mutex(new ClaimRef(name, others.session(), i), Waiting.TRY)))
+                    .isInstanceOf(Reply.Granted.class);
+            assertThat(answer(store, mutex(new ClaimRef(name, claim.session(), i), Waiting.TRY)))
+                    .isInstanceOf(Reply.Refused.class);
+        }
+        assertThat(requests).contains("peek");
+        assertThat(answer(other, mutex(others, Waiting.TRY))).isInstanceOf(Reply.Granted.class);
+        server.damage(claim.resource());
+        assertThat(effectOf(mutex(claim, Waiting.QUEUE))).isEqualTo(Effect.NONE);
+    }
+
     @ParameterizedTest
     @EnumSource
     @DisplayName("had the effect of the write, and leaves a lease that the server keeps only if it may have a claim")
