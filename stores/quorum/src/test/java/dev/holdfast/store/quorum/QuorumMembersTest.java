@@ -144,18 +144,6 @@ class QuorumMembersTest extends ScriptedQuorum {
 
     // ---- Attempts
 
-    private Command.Acquire waits(Command.Acquire tried) {
-        return new Command.Acquire(
-                tried.claim(),
-                tried.epoch(),
-                tried.sending(),
-                tried.spec(),
-                tried.weight(),
-                tried.lease(),
-                Command.Waiting.QUEUE,
-                tried.tokens());
-    }
-
     /** Lets a session hold a lock at the first two members only; the third is back, without a trace of it. */
     @CanIgnoreReturnValue
     private Command.Acquire heldAtTwo(SessionId owner) {

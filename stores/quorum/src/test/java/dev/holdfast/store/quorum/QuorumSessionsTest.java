@@ -560,6 +560,38 @@ class QuorumSessionsTest extends ScriptedQuorum {
         assertThat(unknown).isCompletedExceptionally();
     }
 
+    @Test
+    @DisplayName("An audit by another connection that has renewed the session lists what waits there too")
+    void auditOfWhatWaits() {
+        assertThat(isGranted(acquire("ledger", session()))).isTrue();
+        SessionId session = session();
+        store = quorum(new QuorumRules());
+        assertThat(keptAlive(session)).isInstanceOf(Reply.SessionAlive.class);
+        Command.Acquire held = acquire("other", session);
+        assertThat(isGranted(held)).isTrue();
+        Command.Acquire waits = waits(acquire("ledger", session));
+        assertThat(answered(send(waits))).isInstanceOf(Reply.Queued.class);
+        assertThat(audited(session))
+                .isEqualTo(new Reply.Audited(List.of(held.claim()), List.of(waits.claim()), Optional.empty()));
+    }
+
+    @Test
+    @DisplayName("A claim that yields is released at the members as one that may be annotated")
+    void yieldOfAnAnnotatedClaim() {
+        SessionId session = session();
+        Command.Acquire held = acquire("ledger", session);
+        assertThat(isGranted(held)).isTrue();
+        List<Command> sent = new ArrayList<>();
+        c.listen(sent::add);
+        Command.Acquire next = waits(acquire("ledger", session));
+        assertThat(answered(send(new Command.Yield(held.claim(), next, true)))).isInstanceOf(Reply.Queued.class);
+        assertThat(sent)
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        Command.Release.class,
+                        release -> assertThat(release.isAnnotated()).isTrue());
+    }
+
     private Reply audited(SessionId session) {
         return inTime(new Command.Audit(session, Optional.empty(), 10));
     }

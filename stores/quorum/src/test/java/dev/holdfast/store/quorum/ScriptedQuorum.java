@@ -136,6 +136,19 @@ abstract class ScriptedQuorum {
         return acquire(name, session, Lease.SESSION);
     }
 
+    /** The same, but it waits. */
+    static Command.Acquire waits(Command.Acquire tried) {
+        return new Command.Acquire(
+                tried.claim(),
+                tried.epoch(),
+                tried.sending(),
+                tried.spec(),
+                tried.weight(),
+                tried.lease(),
+                Command.Waiting.QUEUE,
+                tried.tokens());
+    }
+
     static Reply answered(CompletableFuture<Reply> future) {
         assertThat(future).as("answered, though time stands still").isCompleted();
         return future.join();
