@@ -72,7 +72,7 @@ final class QuorumClaim {
     /** Its holds that are being ended at members, from any attempt. */
     final List<MemberHold> ending = new ArrayList<>();
 
-    /** The claim with the same reference that was made after this one; what this one still ends excludes it too. */
+    /** The claim with the same reference that was made after this one; it waits for what this one still ends. */
     @Nullable
     QuorumClaim successor;
 
