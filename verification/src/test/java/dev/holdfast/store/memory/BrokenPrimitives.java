@@ -117,7 +117,7 @@ public final class BrokenPrimitives {
 
         @Override
         void drop(MemoryClaim claim) {
-            if (!isResizing || !claim.resource.queue.containsKey(claim.ref)) {
+            if (!isResizing || claim.resource.queue.get(claim.ref) == null) {
                 super.drop(claim);
             }
         }

@@ -86,7 +86,7 @@ public final class PassiveStore implements SimStore {
             for (MemoryClaim claim : present) {
                 endIfOver(claim.session.id, touched);
                 boolean isOver = claim.hasFixedLease() && claim.pickedUp && claim.endsAt <= now();
-                if (isOver && resource.grants.containsKey(claim.ref)) {
+                if (isOver && resource.grants.get(claim.ref) != null) {
                     drop(claim);
                     touched.add(resource);
                 }
