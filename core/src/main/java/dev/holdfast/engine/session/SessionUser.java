@@ -44,9 +44,6 @@ public interface SessionUser {
         return null;
     }
 
-    /** The store has revoked a grant that {@link #find} does not know. */
-    default void revoked(ClaimRef ref) {}
-
     /** Whether a claim at the store is one of this user's. */
     default boolean knows(ClaimRef ref) {
         return false;

@@ -54,8 +54,6 @@ public final class SignalReceiver implements Consumer<Signal> {
             if (claim != null) {
                 claim.step(deferred -> claim.revocationSignalled());
                 partitionOf(claim).driver.poll(claim);
-            } else {
-                partitions.users().forEach(user -> user.revoked(signal.claim()));
             }
         }
 
