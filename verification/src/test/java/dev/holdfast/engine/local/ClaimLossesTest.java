@@ -89,6 +89,7 @@ class ClaimLossesTest extends ClaimsFixture {
         assertThat(claims.hasLostHolds()).isTrue();
         assertThat(claims.isNone()).isFalse();
         assertThat(claims.knows(grant.ref())).isTrue();
+        assertThat(claims.knows(new ClaimRef(NAME, grant.ref().session(), 1))).isFalse();
         assertThat(claims.lostHoldOf(alice)).isSameAs(first);
         assertThat(claims.lostHoldOf(null)).isNull();
 

@@ -335,10 +335,16 @@ class LocalSynchronizerTest extends ResourceFixture {
         acquire.answer(QUEUED);
         LocalSynchronizer resource = resource();
         Claim claim = resource.claimOf(acquires().get(0).claim());
+        FaultyLink.HeldUp again = holdUpAcquire();
         resource.step(deferred -> resource.vanished(claim, deferred));
         assertThat(acquires()).hasSize(2);
+        Request later = entered(request(bob));
+        assertThat(resource.isUnanswered(waits)).isFalse();
+        assertThat(resource.isUnanswered(later)).isTrue();
+        again.proceed();
         assertThat(isGranted(waits)).isTrue();
         release(waits);
+        release(later);
     }
 
     @Test

@@ -568,6 +568,24 @@ class RequestDispatcherTest extends ResourceFixture {
         release(again);
     }
 
+    @Test
+    @DisplayName("lets no more readers in once the budget is spent and others wait, though no reader has left")
+    void spentByReaders() {
+        use(READ_WRITE);
+        FaultyLink.HeldUp acquire = holdUpAcquire();
+        Request first = entered(reader(alice));
+        acquire.answer(ClaimsFixture.GRANTED_AWAITED);
+        assertThat(isGranted(first)).isTrue();
+        world.advance(BUDGET);
+        Request second = entered(reader(bob));
+        assertThat(second.isDone()).isFalse();
+        release(first);
+        assertThat(link.sent(Command.Yield.class)).hasSize(1);
+        assertThat(isGranted(second)).isTrue();
+        release(second);
+        world.advance(KEPT);
+    }
+
     // ---- Passes
 
     @Test

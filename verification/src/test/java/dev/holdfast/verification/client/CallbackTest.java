@@ -9,6 +9,8 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
+import dev.holdfast.task.TaskHold;
+import dev.holdfast.task.TaskOptions;
 import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
@@ -135,6 +137,19 @@ class CallbackTest {
             waiting.get(60, TimeUnit.SECONDS).close();
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
         }
+    }
+
+    @Test
+    @DisplayName("An executor that runs nothing keeps no task from its lock: the engine does not wait for it")
+    void engineDoesNotWaitForCallbacks() throws Exception {
+        Holdfast holdfast = clientWith(task -> {});
+        TaskOptions options = TaskOptions.atMost(Duration.ofMinutes(1));
+
+        TaskHold hold = world.actor("runner")
+                .call(() -> holdfast.task("report").tryBegin(options).orElseThrow());
+
+        assertThat(hold.isHeld()).isTrue();
+        hold.close();
     }
 
     @Nested

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.BarrierMembership;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.CountDown;
 import dev.holdfast.spi.Command.Inspect;
@@ -325,5 +326,23 @@ class DoubleBarrierGivingUpTest extends DoubleBarrierFixture {
         assertThat(alice.wasInterrupted).isTrue();
         alice.link.mend();
         world.advanceUntil("its place is free", () -> places() == 0);
+    }
+
+    @Test
+    @DisplayName("whose session has ended before it is known whether it has opened the barrier comes to an end")
+    void sessionEndedWhileOpening() {
+        alice.link.failNext(Command.SetCount.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+        alice.link.runBeforeNext(
+                Command.KeepAlive.class,
+                () -> world.ask(new Command.CloseSession(
+                        alice.link.sent(Command.KeepAlive.class).get(0).session())));
+
+        CompletableFuture<BarrierMembership> entering =
+                alice.holdfast.barrier("solo", 1).enterAsync().toCompletableFuture();
+        world.advance(Duration.ofSeconds(15));
+
+        assertThat(entering).isDone();
+        assertThat(alice.link.sent(Command.OpenSession.class)).hasSize(2);
+        var unused = entering.thenAccept(BarrierMembership::close);
     }
 }

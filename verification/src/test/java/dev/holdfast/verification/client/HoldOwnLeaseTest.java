@@ -211,6 +211,26 @@ class HoldOwnLeaseTest extends HoldFixture {
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
         }
 
+        @Test
+        @DisplayName("that is put in doubt while it is extended is out of doubt when that returns")
+        void doubtWhileExtended() throws Exception {
+            Hold hold = lock.acquire(tenSeconds);
+            FaultyLink.HeldUp request = link.holdUpNext(Command.Extend.class);
+            var extending = startExtending(hold, Duration.ofSeconds(20));
+            request.awaitCommand();
+            FaultyLink.HeldUp keepAlive = link.holdUpNext(Command.KeepAlive.class);
+            world.time().stepWall(Duration.ofHours(1));
+            request.proceed();
+            keepAlive.awaitCommand();
+            world.advance(Duration.ofMillis(1));
+            assertThat(extending.isDone()).isFalse();
+
+            keepAlive.proceed();
+            assertThat(extending.result()).isTrue();
+            assertThat(hold.isHeld()).isTrue();
+            hold.close();
+        }
+
         private Doing<Boolean> startExtending(Hold hold, Duration lease) {
             return world.actor("extender").start(() -> {
                 hold.extend(lease);

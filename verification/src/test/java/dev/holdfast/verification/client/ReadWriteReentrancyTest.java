@@ -90,6 +90,21 @@ class ReadWriteReentrancyTest {
         }
 
         @Test
+        @DisplayName("keeps the read lock when the handle of a write lock is closed that was released without it")
+        @Tag("D4")
+        void handleOfReleasedWrite() throws Exception {
+            Hold written = write.acquire();
+            read.lock();
+            write.unlock();
+
+            assertThatThrownBy(written::close).isInstanceOf(NotOwnerException.class);
+
+            assertThat(read.isHeldByCurrentThread()).isTrue();
+            assertThat(there.writeLock().tryLock()).isFalse();
+            read.unlock();
+        }
+
+        @Test
         @DisplayName("lets waiting readers of both processes in at once, where no writer waits before them")
         @Tag("D4")
         void readersComeIn() throws Exception {

@@ -279,6 +279,22 @@ class SilentStoreTest extends UnknownOutcomeFixture {
         }
 
         @Test
+        @DisplayName("a waiter is granted at once after a fail-over, though the push was lost")
+        void failedOver() throws Exception {
+            DistributedLock theirs = world.client("carol").lock("ledger");
+            Actor carol = world.actor("carol");
+            Hold first = carol.call(() -> theirs.acquire());
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
+            link.loseSignals();
+            carol.run(first::close);
+            assertThat(acquiring.isDone()).isFalse();
+
+            link.signal(new Signal.FailedOver());
+
+            bob.run(acquiring.result()::close);
+        }
+
+        @Test
         @DisplayName("a waiter that the store has forgotten is queued again under a new id")
         void forgotten() throws Exception {
             DistributedLock theirs = world.client("carol").lock("ledger");
