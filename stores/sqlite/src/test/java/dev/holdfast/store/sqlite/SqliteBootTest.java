@@ -23,6 +23,8 @@ import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The state of the file after a reboot. */
 class SqliteBootTest {
@@ -131,6 +133,33 @@ class SqliteBootTest {
                     .isInstanceOfSatisfying(
                             Reply.Granted.class,
                             granted -> assertThat(granted.remaining()).contains(Duration.ofMinutes(10)));
+        }
+    }
+
+    /** What was recorded of the clocks when the lease last changed is then all that is known of them. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whereTheWallClockWentBackTheRestOfADetachedGrantCountsFromItsLastChange(boolean isExtended) {
+        Duration lease = Duration.ofMinutes(10);
+        ClaimRef grant;
+        try (SqliteStore before = open("boot-1")) {
+            TestClient client = new TestClient(before);
+            time.advance(Duration.ofMinutes(1));
+            grant = client.ref("x");
+            assertThat(client.acquire(grant, ResourceSpec.MUTEX, 1, Lease.detached(lease)))
+                    .isInstanceOf(Reply.Granted.class);
+            if (isExtended) {
+                time.advance(Duration.ofMinutes(1));
+                client.send(new Command.Extend(grant, 1, lease), Reply.Extended.class);
+            }
+        }
+        time.stepWall(Duration.ofDays(-365));
+
+        try (SqliteStore after = open("boot-2")) {
+            assertThat(new TestClient(after).poll(grant))
+                    .isInstanceOfSatisfying(
+                            Reply.Granted.class,
+                            granted -> assertThat(granted.remaining()).contains(lease));
         }
     }
 
