@@ -55,6 +55,9 @@ class FailedRequestsTest {
     /** The requests that fail, with what they may have done. */
     private final Map<String, Effect> failing = new HashMap<>();
 
+    /** The requests that the adapter fails to make. */
+    private final Set<String> throwing = new HashSet<>();
+
     private final Set<String> requests = new HashSet<>();
 
     /** What others do while the next writes are on their way. */
@@ -78,6 +81,9 @@ class FailedRequestsTest {
                 new Class<?>[] {RegisterAdapter.class},
                 (proxy, method, arguments) -> {
                     requests.add(method.getName());
+                    if (throwing.contains(method.getName())) {
+                        throw new IllegalStateException("it can't be made");
+                    }
                     Effect effect = failing.get(method.getName());
                     if (effect != null) {
                         return CompletableFuture.failedFuture(
@@ -184,5 +190,17 @@ class FailedRequestsTest {
         assertThat(((Map<?, ?>) result(observer.sessions(leases)))).hasSize(1);
         assertThat(answer(store, new Command.Release(claim))).isInstanceOf(Reply.Released.class);
         assertThat(((Map<?, ?>) result(observer.sessions(leases)))).isEmpty();
+    }
+
+    @Test
+    @DisplayName("has its answer, and delays no later command, if what fails is the end of a lease after its write")
+    void endOfALease() {
+        assertThat(answer(store, claim(claim, ResourceSpec.MUTEX, 1, Lease.bounded(TTL), Waiting.TRY)))
+                .isInstanceOf(Reply.Granted.class);
+        throwing.add("closeSession");
+        assertThat(answer(store, new Command.Release(claim))).isInstanceOf(Reply.Released.class);
+        throwing.clear();
+        assertThat(answer(store, mutex(new ClaimRef(claim.resource(), claim.session(), 2), Waiting.TRY)))
+                .isInstanceOf(Reply.Granted.class);
     }
 }
