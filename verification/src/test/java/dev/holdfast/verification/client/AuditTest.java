@@ -101,6 +101,30 @@ class AuditTest {
     }
 
     @Test
+    @DisplayName("withdraws a claim that nobody asked for, also of a name for which this client waits")
+    void ghostInTheWay() throws Exception {
+        Hold hold = alice.lock("kept").acquire();
+        Command.Acquire asked = link.sent(Command.Acquire.class).get(0);
+        ClaimRef ghost = new ClaimRef(new ResourceName("ledger"), asked.claim().session(), 1);
+        world.ask(new Command.Acquire(
+                ghost, asked.epoch(), Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Waiting.TRY, 1));
+        link.loseSignals();
+        CompletableFuture<Hold> waiting = alice.lock("ledger").acquireAsync().toCompletableFuture();
+        assertThat(world.waitersOf("ledger")).isEqualTo(1);
+
+        Eventually.holds("it is withdrawn", () -> {
+            world.advance(TTL.dividedBy(3));
+            return waiting.isDone();
+        });
+
+        assertThat(link.sent(Command.Withdraw.class))
+                .extracting(Command.Withdraw::claim)
+                .containsExactly(ghost);
+        waiting.join().close();
+        hold.close();
+    }
+
+    @Test
     @DisplayName("leaves a claim alone that waits for its answer, for as long as the store time-out allows")
     void patience() {
         FaultyLink patientLink = world.link();
