@@ -132,6 +132,32 @@ class QuorumMembersTest extends ScriptedQuorum {
         assertThat(c.names()).containsExactly("other");
     }
 
+    @Test
+    @Tag("Q1")
+    @DisplayName("Q1: so is what a member reports whose session ids no other member has handed out")
+    void memberWithSessionIdsOfItsOwnReportsALoss() {
+        a = member(Duration.ofMillis(1));
+        b = member(Duration.ofMillis(2));
+        c = member(Duration.ofMillis(3));
+        store = quorum(new QuorumRules());
+        List<ClaimRef> atA = new ArrayList<>();
+        List<ClaimRef> atB = new ArrayList<>();
+        List<Command> polls = new ArrayList<>();
+        SessionId session = session();
+        collect(a, atA, polls);
+        collect(b, atB, polls);
+        assertThat(isGranted(acquire("ledger", session))).isTrue();
+        assertThat(atA).doesNotContainAnyElementsOf(atB);
+        a.forcesRelease("ledger");
+        a.pushes(new Signal.Revoked(atA.get(0)));
+        assertThat(polls).hasSize(2);
+        assertThat(signals).isEmpty();
+        b.forcesRelease("ledger");
+        b.pushes(new Signal.Revoked(atB.get(0)));
+        assertThat(signals).containsExactly("revoked ledger");
+        assertThat(c.names()).isEmpty();
+    }
+
     private static void collect(ScriptedMember member, List<ClaimRef> claims, List<Command> polls) {
         member.listen(command -> {
             if (command instanceof Command.Acquire acquire) {

@@ -118,6 +118,21 @@ class QuorumStoreTest {
     }
 
     @Test
+    @Tag("Q7")
+    @DisplayName("It does not open while only a minority of its members can be reached, and names the others")
+    void minority() {
+        QuorumStore.Builder builder = QuorumStore.builder()
+                .member(new ReferenceStore())
+                .member("redis://127.0.0.1:1")
+                .member("redis://127.0.0.1:2");
+        assertThatThrownBy(builder::open)
+                .isInstanceOfSatisfying(
+                        StoreException.class,
+                        failure -> assertThat(failure.reason()).isEqualTo(StoreException.Reason.UNAVAILABLE))
+                .hasMessageContainingAll("Too few of the 3 members", "redis://127.0.0.1:1", "redis://127.0.0.1:2");
+    }
+
+    @Test
     @DisplayName("It promises exclusive and shared claims in no order")
     void traits() {
         try (QuorumStore store = of(new ReferenceStore(), new ReferenceStore(), new ReferenceStore());
