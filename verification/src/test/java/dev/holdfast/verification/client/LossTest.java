@@ -424,6 +424,30 @@ class LossTest extends LossFixture {
         }
 
         @Test
+        @DisplayName("is noticed among very many locks too, and after keep-alives that were answered during a check")
+        void diedAmongVeryMany() throws Exception {
+            for (int i = 0; i < 1_500; i++) {
+                holdfast.lock("order-" + i).lock();
+            }
+            Actor bob = world.actor("bob");
+            Hold hold = bob.call(() -> lock.acquire());
+            hold.onLost(loss -> told.add(loss.cause()));
+            link.forget();
+            for (int i = 1; i <= 2; i++) {
+                world.time().stepWall(Duration.ofHours(1));
+                bob.run(hold::ensureHeld);
+                assertThat(link.sent(KeepAlive.class)).hasSize(i);
+            }
+            world.advance(Duration.ofMillis(1));
+            bob.die();
+
+            world.advance(Duration.ofSeconds(10));
+
+            assertThat(told).containsExactly(Loss.Cause.OWNER_DIED);
+            assertThat(world.holderOf("ledger")).isEmpty();
+        }
+
+        @Test
         @DisplayName("and the thread that waits for it goes on")
         @Tag("C15")
         void waiterGoesOn() throws Exception {
