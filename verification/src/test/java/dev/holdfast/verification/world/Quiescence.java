@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * not show the latter: a woken thread stays WAITING or TIMED_WAITING until it gets a processor. A thread that waits
  * for a CompletableFuture can be checked by that. Any other parked thread is unparked, which every parked thread must
  * tolerate. It is at rest once it has checked its condition and parked again: then all earlier wake-ups were
- * insufficient. A thread that sleeps between checks of its own counts as at rest.
+ * insufficient. A thread that polls its condition, with pauses, counts as at rest.
  */
 
 /** Whether one actor is at rest. Used by the thread that moves time. */

@@ -174,7 +174,7 @@ final class ScriptedMember implements LockStore {
                 .join();
     }
 
-    /** Pushes a signal. By itself it pushes nothing. */
+    /** Pushes a signal, which this member does only when it is told to. */
     void pushes(Signal signal) {
         signalListeners.forEach(each -> each.accept(signal));
     }
