@@ -46,10 +46,11 @@ final class SqliteFile {
     private static final Object GONE = new Object();
 
     /** The byte of the shared memory on which all users have a lock, in SQLite's terms UNIX_SHM_DMS. */
-    private static final long USERS_BYTE = 128;
+    static final long USERS_BYTE = 128;
 
-    // The bytes of the database on which all users have locks.
-    private static final long FIRST_SHARED_BYTE = 0x40000002L;
+    /** The first of the bytes of the database on which all users have locks. */
+    static final long FIRST_SHARED_BYTE = 0x40000002L;
+
     private static final long LAST_SHARED_BYTE = FIRST_SHARED_BYTE + 509;
 
     private final Path named;
