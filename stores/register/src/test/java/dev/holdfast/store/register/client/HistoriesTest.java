@@ -8,16 +8,22 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.register.History;
+import dev.holdfast.store.register.RegisterAdapter;
 import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.memory.MemoryAdapter;
 import dev.holdfast.store.register.memory.MemoryRegister;
+import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-@DisplayName("The history of a task that this version did not write")
+@DisplayName("The history of a task")
 class HistoriesTest {
 
     private static final ResourceName TASK = new ResourceName("report");
@@ -39,7 +45,7 @@ class HistoriesTest {
     }
 
     @Test
-    @DisplayName("is skipped, and left as it is, if a newer version did")
+    @DisplayName("is skipped, and left as it is, if a newer version wrote it")
     void newer() {
         write(2, 7, 7);
         assertThat(answer(histories.record(new Command.RecordRun(TASK, 1, "run"))))
@@ -49,10 +55,11 @@ class HistoriesTest {
                 .hasValueSatisfying(content -> assertThat(content).containsExactly(2, 7, 7));
     }
 
-    @Test
-    @DisplayName("is reported as damaged if no version did, and not overwritten")
-    void damaged() {
-        write(1, 3, 9);
+    @ParameterizedTest
+    @ValueSource(ints = {0, 3})
+    @DisplayName("is reported as damaged if no version wrote it, and not overwritten")
+    void damaged(int runs) {
+        write(1, runs, 9);
         for (CompletionStage<Reply> stage : List.of(
                 histories.list(new Command.ListRuns(TASK)), histories.record(new Command.RecordRun(TASK, 1, "run")))) {
             assertThatThrownBy(() -> answer(stage))
@@ -60,6 +67,33 @@ class HistoriesTest {
                     .hasMessageContaining("history of task 'report'");
         }
         assertThat(answer(adapter.history(TASK)).content())
-                .hasValueSatisfying(content -> assertThat(content).containsExactly(1, 3, 9));
+                .hasValueSatisfying(content -> assertThat(content).containsExactly(1, runs, 9));
+    }
+
+    @Test
+    @DisplayName("is read and written again if others change it meanwhile, but not for ever")
+    void changing() {
+        Command.RecordRun run = new Command.RecordRun(TASK, 1, "run");
+        assertThat(answer(new Histories(changing(4)).record(run))).isInstanceOf(Reply.Done.class);
+        assertThat(answer(histories.list(new Command.ListRuns(TASK))))
+                .isEqualTo(new Reply.Runs(List.of(new Reply.Runs.Run(1, "run"))));
+        CompletionStage<Reply> vain = new Histories(changing(100)).record(run);
+        assertThatThrownBy(() -> answer(vain))
+                .cause()
+                .isInstanceOfSatisfying(
+                        StoreException.class,
+                        failure -> assertThat(failure.effect()).isEqualTo(StoreException.Effect.NONE))
+                .hasMessageContaining("keep changing the history of task 'report'");
+    }
+
+    /** An adapter that finds the history changed so many times. */
+    private RegisterAdapter changing(int times) {
+        AtomicInteger left = new AtomicInteger(times);
+        return (RegisterAdapter) Proxy.newProxyInstance(
+                RegisterAdapter.class.getClassLoader(),
+                new Class<?>[] {RegisterAdapter.class},
+                (proxy, method, arguments) -> method.getName().equals("replaceHistory") && left.getAndDecrement() > 0
+                        ? CompletableFuture.completedFuture(false)
+                        : method.invoke(adapter, arguments));
     }
 }

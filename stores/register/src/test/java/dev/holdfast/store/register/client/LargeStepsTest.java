@@ -4,6 +4,7 @@ import static dev.holdfast.store.register.Commands.answer;
 import static dev.holdfast.store.register.Commands.open;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
@@ -17,13 +18,18 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.store.register.Commands;
+import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.RegisterAdapter;
 import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.memory.MemoryAdapter;
 import dev.holdfast.store.register.memory.MemoryRegister;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -111,5 +117,34 @@ class LargeStepsTest {
         assertThat(audited(session)).isEmpty();
         assertThat(answer(other, claim(session(other), 1, MANY, MANY, Lease.SESSION)))
                 .isInstanceOf(Reply.Granted.class);
+    }
+
+    @Test
+    void callsThatComeDuringAWriteShareTheNextOnesAsFarAsTheyFit() {
+        CompletableFuture<Boolean> delayed = new CompletableFuture<>();
+        try (RegisterStore slow = RegisterStore.over(withWritesAfter(delayed))) {
+            SessionId session = session(slow);
+            List<CompletableFuture<Reply>> replies = new ArrayList<>();
+            for (int i = 1; i <= MANY; i++) {
+                replies.add(slow.execute(claim(session, i, 1, MANY, Lease.SESSION), CallerMode.ASYNC)
+                        .toCompletableFuture());
+            }
+            assertThat(replies).noneMatch(CompletableFuture::isDone);
+            assertThat(delayed.complete(true)).isTrue();
+            assertThat(replies)
+                    .allSatisfy(
+                            reply -> assertThat(reply).isCompletedWithValueMatching(Reply.Granted.class::isInstance));
+            assertThat(audited(session)).hasSize(MANY);
+        }
+    }
+
+    private RegisterAdapter withWritesAfter(CompletableFuture<Boolean> first) {
+        MemoryAdapter memory = server.connect();
+        return (RegisterAdapter) Proxy.newProxyInstance(
+                RegisterAdapter.class.getClassLoader(),
+                new Class<?>[] {RegisterAdapter.class},
+                (proxy, method, arguments) -> method.getName().equals("write")
+                        ? first.thenCompose(done -> memory.write((ConditionalWrite) arguments[0]))
+                        : method.invoke(memory, arguments));
     }
 }

@@ -13,18 +13,27 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.support.SystemTime;
 import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.RegisterAdapter;
 import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.WriteResult;
+import dev.holdfast.store.register.machine.Facts;
+import dev.holdfast.store.register.machine.Step;
 import dev.holdfast.store.register.memory.MemoryAdapter;
 import dev.holdfast.store.register.memory.MemoryRegister;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -58,6 +67,15 @@ class SweeperTest {
                 .size();
     }
 
+    /** How many claims all locks have. */
+    private static int parties(MemoryAdapter adapter) {
+        Facts facts = new Facts(new Sessions());
+        facts.time(adapter.time());
+        return adapter.list("order-", Optional.empty(), 10_000).toCompletableFuture().join().entries().stream()
+                .mapToInt(entry -> new Step(entry.resource(), entry.record(), facts, adapter.traits()).partiesBefore())
+                .sum();
+    }
+
     private void pass(MemoryRegister server, Duration time) {
         micros.addAndGet(time.toNanos() / 1_000);
         server.expire();
@@ -78,6 +96,10 @@ class SweeperTest {
                     .join();
             assertThat(records(reader)).isEqualTo(NAMES + 3);
             visits(server, 4);
+            assertThat(parties(reader)).isEqualTo(1);
+            if (clock == RegisterTraits.Clock.WALL) {
+                assertThat(records(reader)).as("kept for an hour").isEqualTo(NAMES + 3);
+            }
             pass(server, Duration.ofHours(1));
             visits(server, 4);
             assertThat(records(reader)).isEqualTo(3);
@@ -133,15 +155,53 @@ class SweeperTest {
         clients.forEach(RegisterStore::close);
     }
 
-    /** A clock that the test moves, without timers. */
+    @Test
+    void clientThatStaysRequestsATurnAgainEveryFewMinutesAlsoAfterAFailure() {
+        MemoryRegister server = new MemoryRegister(RegisterTraits.Clock.WALL, micros::get);
+        AtomicInteger requests = new AtomicInteger();
+        StillTime time = new StillTime();
+        try (RegisterStore client = RegisterStore.over(withTurns(server.connect(), requests), time)) {
+            var unused = session(client);
+            for (int i = 1; i <= 3; i++) {
+                assertThat(requests).hasValue(i);
+                assertThat(time.tasks).hasSize(1);
+                assertThat(time.delays.remove())
+                        .isBetween(
+                                Duration.ofMinutes(1).toNanos(),
+                                Duration.ofMinutes(2).toNanos());
+                pass(server, Duration.ofMinutes(2));
+                time.tasks.remove().run();
+            }
+            assertThat(server.turns()).as("without the one that failed").isEqualTo(3);
+        }
+        assertThat(time.tasks).isEmpty();
+    }
+
+    /** An adapter whose second request for a turn fails. */
+    private static RegisterAdapter withTurns(MemoryAdapter memory, AtomicInteger requests) {
+        return (RegisterAdapter) Proxy.newProxyInstance(
+                RegisterAdapter.class.getClassLoader(),
+                new Class<?>[] {RegisterAdapter.class},
+                (proxy, method, arguments) -> method.getName().equals("takeTurn") && requests.incrementAndGet() == 2
+                        ? CompletableFuture.failedFuture(new IllegalStateException("the server is away"))
+                        : method.invoke(memory, arguments));
+    }
+
+    /** A clock that the test moves, with timers that it runs. */
     private final class StillTime extends ManualTime {
+
+        private final Deque<Runnable> tasks = new ArrayDeque<>();
+        private final Deque<Long> delays = new ArrayDeque<>();
+
         StillTime() {
             super(micros, system);
         }
 
         @Override
         public Timer schedule(long delayNanos, Runnable task) {
-            return system.schedule(Long.MAX_VALUE / 4, task);
+            tasks.add(task);
+            delays.add(delayNanos);
+            return () -> tasks.remove(task);
         }
     }
 }
