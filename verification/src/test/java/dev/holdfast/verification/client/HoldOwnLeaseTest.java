@@ -16,6 +16,7 @@ import dev.holdfast.verification.world.FaultyLink;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
@@ -120,6 +121,26 @@ class HoldOwnLeaseTest extends HoldFixture {
             poll.answer(before);
 
             assertThat(hold.remaining()).isEqualTo(Duration.ofSeconds(9));
+            hold.close();
+        }
+
+        @Test
+        @DisplayName(
+                "is shortened by the answer to a poll that was sent before an extension if the store has less left")
+        @Tag("C1")
+        void lessLeft() throws InterruptedException {
+            Hold hold = lock.acquire(AcquireOptions.defaults().withDetachedLease(Duration.ofHours(1)));
+            FaultyLink.HeldUp poll = link.holdUpNext(Command.Poll.class);
+            // It is polled once per ttl.
+            world.advance(Duration.ofSeconds(34));
+            Reply.Polled before = (Reply.Polled) poll.deliver();
+            Reply.Granted granted = (Reply.Granted) before.states().get(0);
+            hold.extend(Duration.ofHours(2));
+
+            poll.answer(new Reply.Polled(
+                    List.of(new Reply.Granted(granted.tokens(), Optional.of(Duration.ofHours(1)), granted.awaited()))));
+
+            assertThat(hold.remaining()).isBetween(Duration.ofMinutes(30), Duration.ofHours(1));
             hold.close();
         }
 

@@ -116,6 +116,33 @@ class MessageTest {
 
     @Test
     @Tag("Z8")
+    @DisplayName(
+            "that changes while another is on its way is sent after the answer to that one, with the last text only")
+    void oneAtATime() throws Exception {
+        DistributedLock lock = alice.lock("ledger");
+        FaultyLink.HeldUp annotation = link.holdUpNext(Annotate.class);
+        Hold first = lock.acquireAsync(RELEASE).toCompletableFuture().join();
+        annotation.awaitCommand();
+        for (String message : List.of("backup", "restore")) {
+            CompletableFuture<Hold> next = lock.acquireAsync(
+                            AcquireOptions.defaults().withMessage(message))
+                    .toCompletableFuture();
+            first.close();
+            first = next.join();
+        }
+        assertThat(link.sent(Annotate.class)).hasSize(1);
+
+        annotation.proceed();
+
+        awaitShown("ledger", "restore");
+        assertThat(link.sent(Annotate.class))
+                .extracting(Annotate::text)
+                .containsExactly(RELEASE.message().get(), "restore");
+        first.close();
+    }
+
+    @Test
+    @Tag("Z8")
     @DisplayName("of readers that share a grant is that of the oldest who has one")
     void shared() throws Exception {
         DistributedLock read = alice.readWriteLock("prices").readLock();

@@ -5,11 +5,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
@@ -25,7 +31,9 @@ class RunWhileHeldTest {
     @AutoClose
     private final World world = World.live();
 
-    private final DistributedLock lock = world.client("alice").lock("ledger");
+    private final FaultyLink link = world.link();
+    private final Holdfast client = world.client("alice", link);
+    private final DistributedLock lock = client.lock("ledger");
     private final Actor worker = world.actor("worker");
     private final CountDownLatch begun = new CountDownLatch(1);
 
@@ -59,6 +67,20 @@ class RunWhileHeldTest {
                 }))
                 .isSameAs(error);
         assertThat(world.holderOf("ledger")).isEmpty();
+    }
+
+    @Test
+    @DisplayName("that throws ends with that exception also if the release fails, whose exception is suppressed in it")
+    void exceptionAndUnconfirmedRelease() {
+        IOException thrown = new IOException("the disk is full");
+        link.failNext(Command.Release.class, Reason.DENIED, Effect.NONE);
+
+        assertThatThrownBy(() -> lock.<Object, IOException>callWhileHeld(hold -> {
+                    throw thrown;
+                }))
+                .isSameAs(thrown);
+
+        assertThat(thrown.getSuppressed()).singleElement().isInstanceOf(StoreUnavailableException.class);
     }
 
     @Test
@@ -104,6 +126,60 @@ class RunWhileHeldTest {
     }
 
     @Test
+    @DisplayName("that throws with the interrupt pending, since the hold is lost, leaves no interrupt to its caller")
+    void lostAndThrew() {
+        IllegalStateException thrown = new IllegalStateException("no paper");
+
+        assertThatThrownBy(() -> lock.<Object, RuntimeException>callWhileHeld(hold -> {
+                    world.releaseByForce("ledger");
+                    awaitInterrupt();
+                    throw thrown;
+                }))
+                .isInstanceOf(LockLostException.class)
+                .hasSuppressedException(thrown);
+
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    @DisplayName("that throws InterruptedException while the hold of an outer task is lost has passed on that loss")
+    void innerTaskInterrupted() throws Exception {
+        assertThat(isInterruptedAfter(new InterruptedException("by a loss"))).isFalse();
+    }
+
+    @Test
+    @DisplayName("that throws something else while the hold of an outer task is lost leaves the interrupt to that task")
+    void innerTaskFails() throws Exception {
+        assertThat(isInterruptedAfter(new IOException("the disk is full"))).isTrue();
+    }
+
+    /** Whether an outer task, which loses its hold during an inner one, is interrupted when that has thrown. */
+    private boolean isInterruptedAfter(Exception thrown) throws Exception {
+        DistributedLock inner = client.lock("journal");
+        AtomicBoolean isInterrupted = new AtomicBoolean();
+        Doing<Object> working = worker.start(() -> lock.<Object, RuntimeException>callWhileHeld(outer -> {
+            assertThatThrownBy(() -> inner.<Object, Exception>callWhileHeld(hold -> {
+                        world.releaseByForce("ledger");
+                        awaitInterrupt();
+                        // A method that throws InterruptedException has cleared the flag.
+                        assertThat(!(thrown instanceof InterruptedException) || Thread.interrupted())
+                                .isTrue();
+                        throw thrown;
+                    }))
+                    .isSameAs(thrown);
+            isInterrupted.set(Thread.interrupted());
+            return null;
+        }));
+        assertThatThrownBy(working::result).isInstanceOf(LockLostException.class);
+        return isInterrupted.get();
+    }
+
+    private static void awaitInterrupt() {
+        Eventually.holds(
+                "the thread is interrupted", () -> Thread.currentThread().isInterrupted());
+    }
+
+    @Test
     @DisplayName("that is over when the hold is lost is not interrupted, and neither is what the thread does next")
     void neverInterruptedAfterwards() throws Exception {
         Actor operator = world.actor("operator");
@@ -113,8 +189,7 @@ class RunWhileHeldTest {
                         .ifPresent(info -> info.holders()
                                 .get(0)
                                 .tokens()
-                                .ifPresent(tokens -> world.ask(
-                                        new dev.holdfast.spi.Command.ForceRelease(info.name(), tokens.last()))));
+                                .ifPresent(tokens -> world.ask(new Command.ForceRelease(info.name(), tokens.last()))));
                 return true;
             });
             try {

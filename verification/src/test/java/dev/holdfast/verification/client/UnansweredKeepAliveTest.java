@@ -70,6 +70,26 @@ class UnansweredKeepAliveTest {
         hold.close();
     }
 
+    @Test
+    @DisplayName(
+            "is repeated after pauses that grow, to no more than a third of the interval: the store is asked in time")
+    void pauses() throws InterruptedException {
+        Duration ttl = Duration.ofSeconds(3);
+        Hold hold = world.client(world.builder("alice", link).sessionTtl(ttl).keepAliveEvery(Duration.ofMillis(600)))
+                .lock("ledger")
+                .acquire();
+        link.fail(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+
+        world.advance(Duration.ofMillis(2_300));
+
+        // Pauses of about 40, 80 and 160 ms, then of 200 ms, each a quarter longer or shorter.
+        assertThat(link.sent(KeepAlive.class)).hasSizeBetween(9, 13);
+        link.mend();
+        world.advance(ttl);
+        assertThat(hold.isHeld()).isTrue();
+        hold.close();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"PT0.2S", "PT2S", "PT30S"})
     @DisplayName("says how long it waits for its answer: less than a third of the ttl")

@@ -17,6 +17,7 @@ import dev.holdfast.spi.Command.KeepAlive;
 import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Command.Withdraw;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
@@ -217,9 +218,28 @@ class UnknownOutcomeTest extends UnknownOutcomeFixture {
         @Test
         @DisplayName("whose answer makes no sense ends as an error, and holds nothing")
         void nonsense() throws Exception {
-            link.answerNext(Acquire.class, new Reply.Done());
-            assertThatThrownBy(() -> bob.call(() -> lock.acquire())).isInstanceOf(StoreUnavailableException.class);
-            assertThat(bob.<Integer>call(lock::holdCount)).isZero();
+            for (Reply reply : List.of(new Reply.Done(), new Reply.Unsupported("no locks here"))) {
+                link.answerNext(Acquire.class, reply);
+                assertThatThrownBy(() -> bob.call(() -> lock.acquire())).isInstanceOf(StoreUnavailableException.class);
+                assertThat(bob.<Integer>call(lock::holdCount)).isZero();
+            }
+        }
+
+        @Test
+        @DisplayName("that waits ends as an error too if the answer to a poll makes no sense")
+        void nonsenseWhileWaiting() throws Exception {
+            Hold theirs = world.client("carol").lock("ledger").acquire();
+            CompletableFuture<Hold> waiting = lock.acquireAsync().toCompletableFuture();
+            link.answerNext(Command.Poll.class, new Reply.Polled(List.of(new Reply.Stale())));
+
+            link.signal(new Signal.Resubscribed());
+            world.time().settle();
+
+            assertThat(waiting)
+                    .failsWithin(Duration.ZERO)
+                    .withThrowableThat()
+                    .withCauseInstanceOf(StoreUnavailableException.class);
+            theirs.close();
         }
     }
 
