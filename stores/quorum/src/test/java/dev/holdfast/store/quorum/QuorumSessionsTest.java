@@ -652,6 +652,18 @@ class QuorumSessionsTest extends ScriptedQuorum {
     }
 
     @Test
+    @DisplayName("A claim that ends when members have nothing of it is forgotten at once")
+    void forgotten() {
+        Quorum quorum = new Quorum(time, new QuorumRules(), MEMBER_TIMEOUT, LONGEST);
+        QuorumSession session = new QuorumSession(new SessionId("q1"), "1", "test", TTL, new MemberSession[3]);
+        Command.Acquire request = acquire("ledger", session.id);
+        QuorumClaim claim = new QuorumClaim(1, session, request.claim(), request.lease(), request);
+        session.claims.put(claim.ref, claim);
+        quorum.drop(claim);
+        assertThat(session.claims).isEmpty();
+    }
+
+    @Test
     @DisplayName("Nothing is left to settle at a member that has lost its data")
     void lossOfDataSettlesAnAttempt() {
         SessionId session = session();

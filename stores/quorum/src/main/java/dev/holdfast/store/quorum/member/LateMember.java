@@ -87,13 +87,8 @@ final class LateMember implements LockStore {
 
     private void tryOnce(CompletableFuture<Void> tried) {
         try {
-            LockStore fresh = provider.open(uri);
-            if (adopt(fresh)) {
-                tried.complete(null);
-            } else {
-                fresh.close();
-                tried.complete(null);
-            }
+            openOnce();
+            tried.complete(null);
         } catch (StoreException e) {
             problem = e.getMessage();
             log.debug("member={} can't be opened; the attempt is repeated", uri, e);
@@ -105,6 +100,19 @@ final class LateMember implements LockStore {
             synchronized (this) {
                 isOpening = false;
                 triedAt = System.nanoTime();
+            }
+        }
+    }
+
+    private void openOnce() {
+        LockStore fresh = provider.open(uri);
+        boolean isAdopted = false;
+        try {
+            isAdopted = adopt(fresh);
+        } finally {
+            // Otherwise each attempt would leave connections of a store that can't be a member.
+            if (!isAdopted) {
+                fresh.close();
             }
         }
     }

@@ -148,7 +148,7 @@ class EndedSessionsTest {
     }
 
     @Test
-    @DisplayName("it does so for each of very many claims")
+    @DisplayName("the client does so for each of very many claims")
     void ofAHolderOfMany() {
         Set<ClaimRef> waiting = new HashSet<>();
         for (int i = 1; i <= MANY; i++) {
@@ -216,7 +216,7 @@ class EndedSessionsTest {
     }
 
     @Test
-    @DisplayName("A keep-alive that raises the epoch of a session prolongs it, too")
+    @DisplayName("it was not prolonged for its ttl: a keep-alive that raises the epoch does that, too")
     void raisedEpoch() {
         for (int epoch = 1; epoch <= 3; epoch++) {
             micros.addAndGet(TTL.toMillis() * 1_000 * 2 / 3);

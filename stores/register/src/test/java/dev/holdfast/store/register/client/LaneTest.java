@@ -169,7 +169,7 @@ class LaneTest {
     }
 
     @Test
-    @DisplayName("goes on watching them if it waits for the lock again")
+    @DisplayName("keeps watching them if it waits for the lock again")
     void ifItWaitsAgain() {
         ClaimRef next = handOver(true);
         Runnable unwatch = timers.remove(0);
