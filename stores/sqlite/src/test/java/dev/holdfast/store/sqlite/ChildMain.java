@@ -2,7 +2,9 @@ package dev.holdfast.store.sqlite;
 
 import dev.holdfast.servers.sql.TestClient;
 import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.Signal;
@@ -22,6 +24,9 @@ import java.util.concurrent.TimeUnit;
 
 /** Another process with its own store, which executes commands from a test and answers each line with one. */
 public final class ChildMain {
+
+    /** The permits of which {@code permit} acquires one. */
+    static final ResourceSpec PERMITS = new ResourceSpec(Kind.SEMAPHORE, 2, Order.FAIR);
 
     private final Path file;
     private final SqliteStore store;
@@ -50,8 +55,9 @@ public final class ChildMain {
 
     private String answer(String command, String rest) throws Exception {
         return switch (command) {
-            case "acquire" -> acquire(rest, Lease.SESSION);
-            case "detached" -> acquire(rest, Lease.detached(Duration.ofHours(1)));
+            case "acquire" -> acquire(rest, ResourceSpec.MUTEX, Lease.SESSION);
+            case "permit" -> acquire(rest, PERMITS, Lease.SESSION);
+            case "detached" -> acquire(rest, ResourceSpec.MUTEX, Lease.detached(Duration.ofHours(1)));
             case "hear" -> hear();
             case "read" -> {
                 read();
@@ -79,10 +85,10 @@ public final class ChildMain {
         };
     }
 
-    private String acquire(String name, Lease lease) {
+    private String acquire(String name, ResourceSpec spec, Lease lease) {
         claim = client.ref(name);
         notifications.clear();
-        return client.acquire(claim, ResourceSpec.MUTEX, 1, lease) instanceof Reply.Granted ? "granted" : "queued";
+        return client.acquire(claim, spec, 1, lease) instanceof Reply.Granted ? "granted" : "queued";
     }
 
     /** Waits for the notification of its grant, and never polls. */
@@ -124,7 +130,7 @@ public final class ChildMain {
         String[] words = timesAndFile.split(" ", 2);
         Path counter = Path.of(words[1]);
         for (int i = 0; i < Integer.parseInt(words[0]); i++) {
-            if (acquire("counter", Lease.SESSION).equals("queued")) {
+            if (acquire("counter", ResourceSpec.MUTEX, Lease.SESSION).equals("queued")) {
                 await();
             }
             int before = Integer.parseInt(Files.readString(counter));

@@ -223,6 +223,30 @@ class LaneTest {
     }
 
     @Test
+    void commandsOfABatchSeeWhatTheSingleStatementsOfItHaveChanged() {
+        Deque<Runnable> later = new ArrayDeque<>();
+        Batcher gathering = new Batcher(1, (command, lanes) -> 0, 8, false, later::add, lane);
+        // The first inserts the row, the second is a single statement, and the third never is.
+        CompletableFuture<Reply> first =
+                gathering.submit(acquire(1), CallerMode.ASYNC).toCompletableFuture();
+        CompletableFuture<Reply> release =
+                gathering.submit(new Command.Release(ref(1)), CallerMode.ASYNC).toCompletableFuture();
+        Lease detached = Lease.detached(Duration.ofHours(1));
+        CompletableFuture<Reply> second = gathering
+                .submit(
+                        new Command.Acquire(
+                                ref(2), 0, Sending.FIRST, ResourceSpec.MUTEX, 1, detached, Waiting.QUEUE, 1),
+                        CallerMode.ASYNC)
+                .toCompletableFuture();
+
+        later.remove().run();
+
+        assertThat(first.join()).isInstanceOf(Reply.Granted.class);
+        assertThat(release.join()).isInstanceOf(Reply.Released.class);
+        assertThat(second.join()).isInstanceOf(Reply.Granted.class);
+    }
+
+    @Test
     void aPollSharesNoFateWithTheCommandsOfItsBatchThatWrite() {
         assertThat(send(acquire(1))).isInstanceOf(Reply.Granted.class);
         assertThat(send(acquire(2))).isInstanceOf(Reply.Queued.class);

@@ -2,15 +2,24 @@ package dev.holdfast.store.sqlite;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.servers.sql.TestClient;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceSpec;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** The rows of claims, and the counts of them in the row of their resource. */
 class SqliteClaimRowsTest extends OnManualTime {
+
+    private static final ResourceSpec PERMITS = new ResourceSpec(Kind.SEMAPHORE, 3, Order.FAIR);
 
     SqliteClaimRowsTest() {
         super(Duration.ofDays(1));
@@ -68,12 +77,61 @@ class SqliteClaimRowsTest extends OnManualTime {
                         granted -> assertThat(granted.awaited()).isFalse());
     }
 
-    private long waiting() {
+    @Test
+    void anInspectionShowsNoDeadHolder() {
+        TestClient dies = new TestClient(store, Duration.ofMinutes(1));
+        ClaimRef holder = permits(client, 1, Lease.SESSION);
+        permits(dies, 1, Lease.SESSION);
+        assertThat(inspection().holders()).hasSize(2);
+
+        time.advance(Duration.ofMinutes(1));
+
+        assertThat(inspection().holders()).extracting(ResourceInfo.Party::claim).containsExactly(holder);
+    }
+
+    @Test
+    void anInspectionShowsNoDeadWaiter() {
+        TestClient dies = new TestClient(store, Duration.ofMinutes(1));
+        permits(client, 3, Lease.SESSION);
+        ClaimRef head = permits(client, 1, Lease.SESSION);
+        permits(dies, 1, Lease.SESSION);
+        assertThat(inspection().waiters()).hasSize(2);
+
+        time.advance(Duration.ofMinutes(1));
+
+        assertThat(inspection().waiters()).extracting(ResourceInfo.Party::claim).containsExactly(head);
+        assertThat(waiting()).isEqualTo(1);
+    }
+
+    @Test
+    void anAuditNamesNoGrantWhoseLeaseHasExpired() {
+        client.acquire(client.ref("x"), ResourceSpec.MUTEX, 1, Lease.bounded(Duration.ofHours(1)));
+        ClaimRef held = client.ref("y");
+        client.acquire(held);
+
+        time.advance(Duration.ofHours(1));
+
+        Reply.Audited audited =
+                client.send(new Command.Audit(client.session, Optional.empty(), 10), Reply.Audited.class);
+        assertThat(audited.granted()).containsExactly(held);
+    }
+
+    @CanIgnoreReturnValue
+    private static ClaimRef permits(TestClient session, int weight, Lease lease) {
+        ClaimRef claim = session.ref("x");
+        session.acquire(claim, PERMITS, weight, lease);
+        return claim;
+    }
+
+    private ResourceInfo inspection() {
         return client.send(
                         new Command.Inspect("x", Optional.empty(), 1, Command.Inspect.Scope.NAME),
                         Reply.Inspected.class)
                 .resources()
-                .get(0)
-                .waiting();
+                .get(0);
+    }
+
+    private long waiting() {
+        return inspection().waiting();
     }
 }

@@ -158,6 +158,65 @@ class SqlitePollingTest {
         assertThat(poll(waiting).get(0)).isInstanceOf(Reply.Granted.class);
     }
 
+    /** Grants after the first one have their own rows, which are read by other statements. */
+    @Test
+    void theEndOfALeaseOfPermitsIsSeenThoughNobodyHasWrittenAnything() {
+        TestClient shortly = new TestClient(theirs, Duration.ofSeconds(30));
+        permits(shortly, "first", 1, Lease.SESSION);
+        permits(holder, "first", 1, Lease.SESSION);
+        permits(holder, "second", 1, Lease.SESSION);
+        permits(shortly, "second", 1, Lease.SESSION);
+        permits(holder, "lease", 1, Lease.SESSION);
+        permits(holder, "lease", 1, Lease.bounded(Duration.ofSeconds(30)));
+        permits(holder, "behind", 1, Lease.detached(Duration.ofHours(1)));
+        permits(shortly, "behind", 2, Lease.SESSION);
+        List<ClaimRef> waiting = new ArrayList<>();
+        for (String name : List.of("first", "second", "lease", "behind")) {
+            waiting.add(permits(waiter, name, 1, Lease.SESSION));
+        }
+        poll(waiting);
+        assertThat(statementsOfPoll(waiting)).isLessThanOrEqualTo(FEW_STATEMENTS);
+
+        time.advance(Duration.ofSeconds(30));
+
+        assertThat(poll(waiting)).allSatisfy(state -> assertThat(state).isInstanceOf(Reply.Granted.class));
+    }
+
+    @Test
+    void theEndOfTheWaitersSessionIsSeenThoughNobodyHasWrittenAnything() {
+        TestClient shortly = new TestClient(store, Duration.ofSeconds(30));
+        permits(holder, "x", 1, Lease.SESSION);
+        permits(holder, "x", 1, Lease.SESSION);
+        permits(holder, "x", 1, Lease.SESSION);
+        ClaimRef waiting = permits(shortly, "x", 1, Lease.SESSION);
+        poll(List.of(waiting));
+        assertThat(statementsOfPoll(List.of(waiting))).isLessThanOrEqualTo(FEW_STATEMENTS);
+
+        time.advance(Duration.ofSeconds(30));
+
+        assertThat(poll(List.of(waiting))).singleElement().isInstanceOf(Reply.Absent.class);
+    }
+
+    @CanIgnoreReturnValue
+    private static ClaimRef permits(TestClient session, String name, int weight, Lease lease) {
+        ClaimRef claim = session.ref(name);
+        session.acquire(claim, PERMITS, weight, lease);
+        return claim;
+    }
+
+    @Test
+    void theHeadOfTheQueueIsToBePolledEarlierThanTheOthers() {
+        permits(holder, "one grant", 2, Lease.SESSION);
+        permits(holder, "two grants", 1, Lease.SESSION);
+        permits(holder, "two grants", 1, Lease.SESSION);
+        for (String name : List.of("one grant", "two grants")) {
+            Reply head = waiter.acquire(waiter.ref(name), PERMITS, 1, Lease.SESSION);
+            Reply behind = waiter.acquire(waiter.ref(name), PERMITS, 1, Lease.SESSION);
+            assertThat(head).isEqualTo(new Reply.Queued(Duration.ofMillis(40)));
+            assertThat(behind).isEqualTo(new Reply.Queued(Duration.ofMillis(100)));
+        }
+    }
+
     @Test
     void whereTheFileChangesAllTheTimeManyClaimsAreReadNowAndThenOnly() {
         List<ClaimRef> grants = refs(holder, MANY);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.holdfast.servers.sql.ChildProcess;
 import dev.holdfast.servers.sql.TestClient;
 import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,6 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Several processes on one file; all sessions have a ttl of an hour, so earlier events have another reason. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "elsewhere processes can't be observed, and only the lease decides")
@@ -80,6 +83,32 @@ class SqliteProcessesTest {
 
             comesThrough(waiter);
         }
+    }
+
+    /** The first grant is in the row of the resource, the second has its own. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aKilledHolderOfAPermitIsNoticed(boolean isFirst) throws Exception {
+        try (ChildProcess child = new ChildProcess(ChildMain.class, file)) {
+            if (isFirst) {
+                assertThat(child.ask("permit x")).isEqualTo("granted");
+            }
+            assertThat(permit(client.ref("x"))).isInstanceOf(Reply.Granted.class);
+            if (!isFirst) {
+                assertThat(child.ask("permit x")).isEqualTo("granted");
+            }
+            ClaimRef waiter = client.ref("x");
+            assertThat(permit(waiter)).isInstanceOf(Reply.Queued.class);
+            staysWaiting(waiter);
+
+            child.kill();
+
+            comesThrough(waiter);
+        }
+    }
+
+    private Reply permit(ClaimRef claim) {
+        return client.acquire(claim, ChildMain.PERMITS, 1, Lease.SESSION);
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.holdfast.store.sqlite;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Command.Waiting;
@@ -71,5 +72,21 @@ class SqliteTokensTest extends OnManualTime {
                 .isInstanceOfSatisfying(
                         Reply.Refused.class,
                         refused -> assertThat(refused.reason()).isEqualTo(Refusal.EXHAUSTED));
+    }
+
+    @Test
+    void aYieldWithNoTokenLeftKeepsTheGrant() {
+        ClaimRef grant = client.ref("x");
+        assertThat(client.acquire(grant)).isInstanceOf(Reply.Granted.class);
+        Database.run(file, "UPDATE holdfast_resource SET last_token = " + TokenBlock.MAX_TOKEN);
+
+        Command.Acquire next = new Command.Acquire(
+                client.ref("x"), 0, Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Waiting.QUEUE, 1);
+
+        assertThat(client.send(new Command.Yield(grant, next)))
+                .isInstanceOfSatisfying(
+                        Reply.Refused.class,
+                        refused -> assertThat(refused.reason()).isEqualTo(Refusal.EXHAUSTED));
+        assertThat(client.poll(grant)).isInstanceOf(Reply.Granted.class);
     }
 }
