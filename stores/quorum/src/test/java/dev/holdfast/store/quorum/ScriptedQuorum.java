@@ -149,6 +149,18 @@ abstract class ScriptedQuorum {
                 tried.tokens());
     }
 
+    /** Lets a session hold a lock at the first two members only; the third is back, without a trace of it. */
+    @CanIgnoreReturnValue
+    Command.Acquire heldAtTwo(SessionId owner) {
+        c.cutOff();
+        Command.Acquire acquired = acquire("ledger", owner);
+        assertThat(isGranted(acquired)).isTrue();
+        comesBack(c);
+        time.advance(MEMBER_TIMEOUT.multipliedBy(5));
+        assertThat(c.names()).isEmpty();
+        return acquired;
+    }
+
     static Reply answered(CompletableFuture<Reply> future) {
         assertThat(future).as("answered, though time stands still").isCompleted();
         return future.join();
