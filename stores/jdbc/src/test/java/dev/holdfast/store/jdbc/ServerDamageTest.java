@@ -8,8 +8,12 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.servers.sql.GoodHold;
 import dev.holdfast.servers.sql.Meanwhile;
+import dev.holdfast.servers.sql.TestClient;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.jdbc.server.DriverDataSource;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -111,6 +115,35 @@ class ServerDamageTest {
             assertThat(asked).isNotDone();
             source.execute("DROP TRIGGER fail ON holdfast_resource");
             assertThat(asked.get(60, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @DisplayName("is told to a client that closes its session; its other names are handed over, whatever comes next")
+    void endOfASession(TestDatabase database) throws Exception {
+        TestSource source = new TestSource(database.newUrl());
+        try (JdbcStore store = JdbcStore.builder(new DriverDataSource(source.url()))
+                .keepsConnections()
+                .open()) {
+            TestClient stays = new TestClient(store);
+            TestClient ends = new TestClient(store);
+            ClaimRef holder = ends.ref("a");
+            ClaimRef next = stays.ref("a");
+            assertThat(ends.acquire(holder)).isInstanceOf(Reply.Granted.class);
+            assertThat(stays.acquire(next)).isInstanceOf(Reply.Queued.class);
+            assertThat(stays.acquire(stays.ref("b"))).isInstanceOf(Reply.Granted.class);
+            assertThat(ends.acquire(ends.ref("b"))).isInstanceOf(Reply.Queued.class);
+            source.execute("UPDATE holdfast_resource SET capacity = 0 WHERE name = "
+                    + (database == TestDatabase.POSTGRES ? "'\\x62'" : "'b'"));
+
+            assertThatThrownBy(ends::close)
+                    .isInstanceOfSatisfying(
+                            StoreException.class, e -> assertThat(e.reason()).isEqualTo(StoreException.Reason.CORRUPT));
+            stays.granted("c");
+
+            assertThat(ends.poll(holder)).isInstanceOf(Reply.Absent.class);
+            assertThat(stays.poll(next)).isInstanceOf(Reply.Granted.class);
         }
     }
 
