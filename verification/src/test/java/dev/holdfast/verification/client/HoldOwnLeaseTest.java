@@ -6,10 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.support.ForwardingStore;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.FaultyLink;
@@ -18,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
@@ -61,6 +66,32 @@ class HoldOwnLeaseTest extends HoldFixture {
                             LockLostException.class,
                             e -> assertThat(e.loss().cause()).isEqualTo(Loss.Cause.LEASE_ENDED));
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName("is refused, however it is requested, if the store has no fixed leases")
+        void noFixedLeases() {
+            LockStore plain = new ForwardingStore(link) {
+                @Override
+                public StoreTraits traits() {
+                    return super.traits().toBuilder()
+                            .fixedLease(StoreTraits.FixedLease.NONE)
+                            .build();
+                }
+            };
+            DistributedLock other = world.client(Holdfast.builder(plain).environment(world.time()))
+                    .lock("other");
+            assertThatThrownBy(() -> other.acquire(tenSeconds))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("fixed leases");
+            assertThatThrownBy(() -> other.tryAcquire(tenSeconds))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("fixed leases");
+            assertThat(other.acquireAsync(tenSeconds))
+                    .failsWithin(Duration.ofMinutes(1))
+                    .withThrowableOfType(ExecutionException.class)
+                    .withCauseInstanceOf(IllegalArgumentException.class)
+                    .withMessageContaining("fixed leases");
         }
 
         @Test
