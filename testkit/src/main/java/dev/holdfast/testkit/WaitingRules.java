@@ -23,26 +23,33 @@ import org.junit.jupiter.api.Test;
 @Tag("W")
 abstract class WaitingRules extends ConformanceRules {
 
+    /** The ways in which a grant can end; the last one ends its session. */
+    private static final List<String> ENDS = List.of("release", "withdraw", "force", "yield", "close");
+
+    /** Ends the grant of a holder of the lock that is named after how it ends. */
+    private static void end(String how, TestClient owner, Probe holder) {
+        switch (how) {
+            case "release" -> holder.release();
+            case "withdraw" -> holder.withdraw();
+            case "force" ->
+                owner.send(
+                        new Command.ForceRelease(
+                                holder.ref().resource(), holder.block().first()),
+                        Reply.Released.class);
+            case "yield" -> assertThat(holder.yieldFor(owner.mutex(how))).isInstanceOf(Reply.Queued.class);
+            default -> owner.close();
+        }
+    }
+
     @Test
     @DisplayName("W1: whatever ends a grant admits the next in the same step")
     void everyEndAdmitsTheNext() {
         TestClient bob = fixture.other("bob");
         TestClient alice = fixture.client("alice");
-        for (String end : List.of("release", "withdraw", "force", "yield", "close")) {
-            Probe holder = alice.mutex("by-" + end).expectGranted();
-            Probe next = bob.mutex("by-" + end).expectQueued();
-            switch (end) {
-                case "release" -> holder.release();
-                case "withdraw" -> holder.withdraw();
-                case "force" ->
-                    alice.send(
-                            new Command.ForceRelease(
-                                    holder.ref().resource(), holder.block().first()),
-                            Reply.Released.class);
-                case "yield" ->
-                    assertThat(holder.yieldFor(alice.mutex("by-yield"))).isInstanceOf(Reply.Queued.class);
-                default -> alice.close();
-            }
+        for (String how : ENDS) {
+            Probe holder = alice.mutex(how).expectGranted();
+            Probe next = bob.mutex(how).expectQueued();
+            end(how, alice, holder);
             next.expectHeld();
             holder.expectGone();
         }
@@ -180,6 +187,22 @@ abstract class WaitingRules extends ConformanceRules {
             assertThat(granted.grant()).isEqualTo(waits.grant());
         }
         behind.expectWaiting();
+    }
+
+    @Test
+    @DisplayName("W5: whatever ends a grant, who is admitted by that is told without a poll")
+    void everyEndIsTold() {
+        ConformanceFixture.needs(fixture.traits.has(Feature.PUSH), "the store pushes nothing");
+        TestClient bob = fixture.other("bob");
+        TestClient alice = fixture.client("alice");
+        for (String how : ENDS) {
+            Probe holder = alice.mutex(how).expectGranted();
+            Probe next = bob.mutex(how).expectQueued();
+            end(how, alice, holder);
+            fixture.soon(
+                    "who waits for the end by '" + how + "' is told",
+                    () -> fixture.secondSignals.stream().anyMatch(signal -> isAbout(signal, next)));
+        }
     }
 
     @Test

@@ -190,7 +190,7 @@ final class ClaimMutants {
                                 "        if (grant == null) {\n            return acquire(next);\n        }\n",
                                 "        if (grant == null) {\n            return new Reply.Absent();\n        }\n"),
                 Mutant.of("the next claim of a Yield goes before those who wait", "I7")
-                        .andSo("I6", "V5", "W1")
+                        .andSo("I6", "V5", "W1", "W5")
                         .inExecutor(
                                 "        state.drop(grant);\n        state.settle(grant.resource);\n        return acquire(next);",
                                 "        state.drop(grant);\n        Reply answer = grant.resource.fits(next.weight()) ? present(state.admit(grant.resource, state.liveSession(next.claim().session(), next.resource()), next)) : acquire(next);\n        state.settle(grant.resource);\n        return answer;"));

@@ -34,6 +34,14 @@ final class ViewMutants {
                                 "        for (MemoryClaim claim : admitted) {\n",
                                 "        for (MemoryClaim claim : List.<MemoryClaim>of()) {\n")
                         .notInRuns(),
+                Mutant.of("who is admitted by the end of a session is not told", "W5")
+                        .inState(
+                                "        touched.forEach(this::settle);\n    }\n\n    // Drops everything",
+                                "        quiet = true;\n        touched.forEach(this::settle);\n        quiet = false;\n    }\n\n    private boolean quiet;\n\n    // Drops everything")
+                        .inState(
+                                "        for (MemoryClaim claim : admitted) {\n",
+                                "        for (MemoryClaim claim : quiet ? List.<MemoryClaim>of() : admitted) {\n")
+                        .notInRuns(),
                 Mutant.of("a forced release is not told", "W5")
                         .inExecutor("                state.signal(new Signal.Revoked(grant.ref));\n", "")
                         .notInRuns(),
