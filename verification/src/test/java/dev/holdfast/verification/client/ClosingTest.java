@@ -21,8 +21,11 @@ import dev.holdfast.spi.Command.Extend;
 import dev.holdfast.spi.Command.KeepAlive;
 import dev.holdfast.spi.Command.OpenSession;
 import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.ForwardingStore;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
@@ -36,6 +39,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
@@ -409,8 +414,19 @@ class ClosingTest {
         @Test
         @DisplayName("not if it was given one that was open")
         void borrowed() {
-            holdfast.close();
+            AtomicInteger listeners = new AtomicInteger();
+            LockStore store = new ForwardingStore(link) {
+                @Override
+                public Subscription subscribe(Consumer<Signal> listener) {
+                    listeners.incrementAndGet();
+                    return listeners::decrementAndGet;
+                }
+            };
+            Holdfast client = world.client(Holdfast.builder(store));
+            assertThat(listeners).hasPositiveValue();
+            client.close();
             assertThat(link.isClosed()).isFalse();
+            assertThat(listeners).as("those that go on listening to it").hasValue(0);
         }
 
         @Test
