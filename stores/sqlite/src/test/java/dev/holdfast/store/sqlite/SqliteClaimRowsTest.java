@@ -116,6 +116,40 @@ class SqliteClaimRowsTest extends OnManualTime {
         assertThat(audited.granted()).containsExactly(held);
     }
 
+    @Test
+    void aLeaseOfItsOwnOnANameThatWasUsedBeforeLastsAsLongAsRequested() {
+        useOnce("x");
+        assertThat(client.acquire(client.ref("x"), ResourceSpec.MUTEX, 1, Lease.bounded(Duration.ofMinutes(2))))
+                .isInstanceOf(Reply.Granted.class);
+        ClaimRef waiter = client.ref("x");
+        assertThat(client.acquire(waiter)).isInstanceOf(Reply.Queued.class);
+
+        time.advance(Duration.ofMinutes(1));
+        assertThat(client.poll(waiter)).isInstanceOf(Reply.Queued.class);
+        time.advance(Duration.ofMinutes(1));
+        assertThat(client.poll(waiter)).isInstanceOf(Reply.Granted.class);
+    }
+
+    @Test
+    void aDetachedGrantOfANameThatWasUsedBeforeOutlivesItsSession() {
+        useOnce("x");
+        TestClient ends = new TestClient(store);
+        assertThat(ends.acquire(ends.ref("x"), ResourceSpec.MUTEX, 1, Lease.detached(Duration.ofHours(1))))
+                .isInstanceOf(Reply.Granted.class);
+
+        ends.close();
+
+        assertThat(client.acquire(client.ref("x"))).isInstanceOf(Reply.Queued.class);
+    }
+
+    /** Inserts the row of a name, so that a later acquire, with a new token by the clock, is a single statement. */
+    private void useOnce(String name) {
+        ClaimRef claim = client.ref(name);
+        assertThat(client.acquire(claim)).isInstanceOf(Reply.Granted.class);
+        client.release(claim);
+        time.advance(Duration.ofSeconds(1));
+    }
+
     @CanIgnoreReturnValue
     private static ClaimRef permits(TestClient session, int weight, Lease lease) {
         ClaimRef claim = session.ref("x");
