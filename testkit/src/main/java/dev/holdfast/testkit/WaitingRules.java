@@ -190,8 +190,8 @@ abstract class WaitingRules extends ConformanceRules {
     }
 
     @Test
-    @DisplayName("W5: whatever ends a grant, who is admitted by that is told without a poll")
-    void everyEndIsTold() {
+    @DisplayName("W5: whatever ends a grant, the client of the next claim is notified without a poll")
+    void everyEndNotifiesTheNext() {
         ConformanceFixture.needs(fixture.traits.has(Feature.PUSH), "the store pushes nothing");
         TestClient bob = fixture.other("bob");
         TestClient alice = fixture.client("alice");
@@ -200,7 +200,7 @@ abstract class WaitingRules extends ConformanceRules {
             Probe next = bob.mutex(how).expectQueued();
             end(how, alice, holder);
             fixture.soon(
-                    "who waits for the end by '" + how + "' is told",
+                    "the client of the claim that is next after '" + how + "' is notified",
                     () -> fixture.secondSignals.stream().anyMatch(signal -> isAbout(signal, next)));
         }
     }

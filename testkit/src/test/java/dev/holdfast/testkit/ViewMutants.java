@@ -34,7 +34,7 @@ final class ViewMutants {
                                 "        for (MemoryClaim claim : admitted) {\n",
                                 "        for (MemoryClaim claim : List.<MemoryClaim>of()) {\n")
                         .notInRuns(),
-                Mutant.of("who is admitted by the end of a session is not told", "W5")
+                Mutant.of("the end of a session admits the next claim without a notification", "W5")
                         .inState(
                                 "        touched.forEach(this::settle);\n    }\n\n    // Drops everything",
                                 "        quiet = true;\n        touched.forEach(this::settle);\n        quiet = false;\n    }\n\n    private boolean quiet;\n\n    // Drops everything")

@@ -174,7 +174,7 @@ final class ScriptedMember implements LockStore {
                 .join();
     }
 
-    /** Pushes a signal, which this member does only when it is told to. */
+    /** Pushes a signal. The member pushes none of its own accord. */
     void pushes(Signal signal) {
         signalListeners.forEach(each -> each.accept(signal));
     }

@@ -162,7 +162,7 @@ class SqliteHousekeepingTest extends OnManualTime {
 
         long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
         do {
-            // The run that began when the store was opened may still be going on, and then none begins beside it.
+            // The run that began when the store was opened may not have ended yet, and only one runs at a time.
             client.keepAlive();
             assertThat(System.nanoTime()).as("time until all files look used").isLessThan(deadline);
         } while (!inUse().stream().allMatch(each -> each.lastModified() >= nowMillis));

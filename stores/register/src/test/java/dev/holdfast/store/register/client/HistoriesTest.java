@@ -86,7 +86,7 @@ class HistoriesTest {
                 .hasMessageContaining("keep changing the history of task 'report'");
     }
 
-    /** An adapter that finds the history changed so many times. */
+    /** An adapter whose first writes fail, because others have changed the history meanwhile. */
     private RegisterAdapter changing(int times) {
         AtomicInteger left = new AtomicInteger(times);
         return (RegisterAdapter) Proxy.newProxyInstance(
